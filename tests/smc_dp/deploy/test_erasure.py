@@ -21,13 +21,15 @@ from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import open_without_key
 
-SUM = few_sums()
+SUM, CLOSED = few_sums(), few_sums(colluders=1, dropouts=0)
+IN_A_CIRCLE = {"sparse_graph": True, "semi_honest": True}
 STUDIES: Mapping[str, Mapping[str, Any]] = {
     "sum": SUM,
     "one sum": one_sum(),
     "verifiable": {**SUM, "protocol": {**SUM["protocol"], "verifiable": True}},
-    "sum without drop-outs": few_sums(colluders=1, dropouts=0),
+    "sum without drop-outs": CLOSED,
     "sum in a circle": SUM,
+    "sum without drop-outs, in a circle": {**CLOSED, "protocol": {**CLOSED["protocol"], **IN_A_CIRCLE}},
     "pathak2010": PRR_MEAN,
     "pathak2010, all pairs": {**PRR_MEAN, "protocol": {**PRR_MEAN["protocol"], "comparison": "all-pairs"}},
     "linear": LINEAR,
@@ -89,7 +91,11 @@ EVERYDAY = [
     ("pathak2010", aborted), ("pathak2010", abandoned), ("linear", timed_out),
 ]  # fmt: skip
 IMPOSSIBLE = {(study, stopped) for study in ("sum", "verifiable", "sum in a circle")} | {
-    (study, refunded) for study in ("sum without drop-outs", "pathak2010", "pathak2010, all pairs", "linear")
+    (study, refunded)
+    for study in (
+        *("sum without drop-outs", "sum without drop-outs, in a circle"),
+        *("pathak2010", "pathak2010, all pairs", "linear"),
+    )
 }
 CASES = [(study, exit) for study in STUDIES for exit in EXITS if study != "one sum"]  # of which "sum" has four
 

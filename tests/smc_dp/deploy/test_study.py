@@ -537,6 +537,37 @@ def test_with_many_parties_and_drop_outs_a_study_has_to_accept_that_all_follow_t
     assert "semi_honest" not in few.agreement().parameters
 
 
+def test_a_study_that_asks_for_a_sparse_graph_has_to_accept_that_all_follow_the_protocol() -> None:
+    """Three parties of whom none may drop out, each with two neighbours."""
+    asked = SUMS + "\nsparse_graph = true"
+    with refused("study.sparse_graph_only"):
+        study(text(protocol=asked))
+    agreed = study(text(protocol=asked + "\nsemi_honest = true")).agreement()
+    assert "if they are semi-honest" in agreed.statement.adversary
+    assert agreed.parameters["sparse_graph"] is True
+    assert agreed.program_parameters("").degree == 2
+    assert agreed.mechanism == "secure_sum (against semi-honest participants)"
+    for few in (text(protocol=SUMS), text(protocol=SUMS + "\nsemi_honest = true\nsparse_graph = false")):
+        unasked = study(few).agreement()
+        assert "sparse_graph" not in unasked.parameters
+        assert unasked.program_parameters("").degree == 0
+        assert "even if they are malicious" in unasked.statement.adversary
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (("colluders = 1", "colluders = 2"), "sparse_graph.too_many_colluders"),
+        (("verifiable = false", "verifiable = true"), "sparse_graph.published"),
+        (("colluders = 1\ndropouts = 0", "colluders = 0\ndropouts = 1"), "sparse_graph.with_dropouts"),
+    ],
+)
+def test_a_sparse_graph_that_will_not_do_is_refused(change: tuple[str, str], code: str) -> None:
+    asked = SUMS.replace(*change) + "\nsparse_graph = true\nsemi_honest = true"
+    with refused(code):
+        study(text(protocol=asked))
+
+
 THRESHOLDS = {
     "0": ("number.not_positive", BOUNDS),
     "1": ("study.threshold_not_inside", BOUNDS),
