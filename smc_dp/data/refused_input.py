@@ -133,7 +133,7 @@ def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
     found, told = list[Fault](), set[str]()
     for fault in faults:
         line = fault.line if isinstance(fault, FormatFault) and LINE in fault.clause else ""
-        found.append(fault.with_line("write what stands above") if line in told else fault)  # type: ignore[attr-defined]
+        found.append(fault.with_line("write the lines that stand above") if line in told else fault)  # type: ignore[attr-defined]
         told |= {line} - {""}
     return found
 

@@ -197,7 +197,7 @@ def _figures(audited: AuditedRun) -> Iterator[PageBlock]:
 def missing_for_next_level(report: AuditReport) -> str:
     """Return what the next level of assurance needs; nothing where the last one was reached."""
     level = report.assurance.next
-    return f"For level {level.number} of 3 ({level.name}) is missing: {_reasons(level)}." if level else ""
+    return f"To reach level {level.number} of 3 ({level.name}), the audit lacks: {_reasons(level)}." if level else ""
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:

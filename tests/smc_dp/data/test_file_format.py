@@ -287,7 +287,11 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         "line 2: wanted a number, the cell is empty",
     ),
     "right as it is": (b"a;b,c\n1;2\n", 'separator = ";"', "the table has 'a', 'b,c'"),
-    "tabs and commas": (b"a\tb,c\n1\t2,5\n", "", "column 'age' is missing; the table has 'a\\tb', 'c'"),
+    "tabs and commas": (
+        b"a\tb,c\n1\t2,5\n",
+        "",
+        "the table has 'a\\tb', 'c'",
+    ),
 }
 
 
