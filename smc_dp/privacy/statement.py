@@ -154,7 +154,7 @@ class PrivacyStatement:
         found, figures = self.certainty, self.figures
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed >= 1:
-            return f"{figures} Delta is too large beside this epsilon to bound an attacker's certainty."
+            return f"{figures} Delta is too large compared with this epsilon to bound an attacker's certainty."
         rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
         hardly = " So large an epsilon hardly protects." if percent > 99 else ""
         return (
