@@ -217,6 +217,8 @@ def approve_study(
 ) -> None:
     """Sign a study for one run of it. The site policy and the ledger's witnesses are checked first.
 
+    With `--ledger` the ledger is checked before its witnesses, and so are the rows that own.toml names.
+
     The approval holds 32 random bytes, so that its session differs from every other one.
 
     \b
@@ -227,7 +229,7 @@ def approve_study(
     from protocols.arithmetic.rng import Stream
     from smc_dp.core.writing import write_new
     from smc_dp.deploy.approval import Approval
-    from smc_dp.deploy.preflight import preflight_of_policy
+    from smc_dp.deploy.preflight import OwnFiles, preflight_of_approval
     from smc_dp.deploy.site_policy import SitePolicy
     from smc_dp.run import identities as stored
     from smc_dp.run.approvals import RANDOM_BYTES
@@ -236,9 +238,12 @@ def approve_study(
     identity, own = stored.read_identity(key), None if policy is None else SitePolicy.read(policy)
     warn_exposed([key])
     name = found.participant(identity.public)
-    if own is not None:
+
+    def ask(own: SitePolicy) -> None:
         own.ask_witnesses(found, ledger, identity, lambda text: print(text.on_screen(), file=sys.stderr))
-    preflight_of_policy(found, name, own, auxiliary, ledger).require(f"study {study_file}")
+
+    fit = preflight_of_approval(found, name, own, OwnFiles(ledger=ledger, auxiliary=auxiliary), ask)
+    fit.require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out
     write_new(path, approval.encode(), f"approval {path}")

@@ -24,7 +24,7 @@ from smc_dp.deploy.frame import Carrier, CarrierError
 from smc_dp.deploy.ledger_heads import own_witness
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.paths import approval_file, counter_folder, state_folder
-from smc_dp.deploy.preflight import OwnFiles, OwnRows, PreflightResult, run_preflight
+from smc_dp.deploy.preflight import OwnFiles, OwnRows, run_preflight
 from smc_dp.deploy.session_driver import Member, SessionDriver
 from smc_dp.deploy.site import charge_from_facts, refusal
 from smc_dp.deploy.site_policy import SitePolicy
@@ -142,12 +142,10 @@ def take_part(
         raise InputError(
             "key.other_command", key=str(files.key), name=name, command="join" if name in study.parties else "serve"
         )
-    asked = PreflightResult()
-    if policy is not None and not begun:
-        with asked.looking():
-            policy.ask_witnesses(study, files.ledger, signer, hear)
-    checked = run_preflight(study, name, policy, OwnFiles(files.data, files.ledger, files.auxiliary, begun))
-    checked.add(asked.faults)
+    own = OwnFiles(files.data, files.ledger, files.auxiliary, begun)
+    checked = run_preflight(
+        study, name, policy, own, lambda policy: policy.ask_witnesses(study, files.ledger, signer, hear)
+    )
     credentials = files.credentials or (None if policy is None else policy.credentials_path)
     witness = partial(own_witness, counters, signer.public, time.time)
     with closing(carrier(study, name, credentials)) as way:
@@ -174,7 +172,7 @@ def take_part(
             facts = store.facts()
     if policy is not None and policy.witnesses is not None:
         try:
-            policy.ask_witnesses(study, files.ledger, signer, hear)  # who see the charge then
+            policy.ask_witnesses(study, files.ledger, signer, hear, over=True)  # who see the charge then
         except InputError as error:  # the session is over, and its result stands
             hear(PrivateText(str(error)))
         if len(policy.witnesses.urls) < len(policy.witnesses.keys):

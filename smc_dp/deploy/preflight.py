@@ -6,11 +6,12 @@ Nothing that is found leaves the site: an error tells the site's own people what
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeAlias
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError
@@ -31,7 +32,8 @@ from smc_dp.run.identities import read_identity
 from smc_dp.run.party import LocalParty
 from smc_dp.run.site_ledger import SiteLedger
 
-_NO_POLICY, _NO_DATA = InputFault("terms.missing"), InputFault("data.missing")
+AskWitnesses: TypeAlias = Callable[[SitePolicy], None]
+_NO_POLICY, _NO_DATA, _NO_LEDGER = map(InputFault, ("terms.missing", "data.missing", "ledger.none_given"))
 _FIXED_BY = tomllib.loads(files("smc_dp.deploy").joinpath("fixed_by.toml").read_text(encoding="utf-8"))
 
 
@@ -112,41 +114,68 @@ def preflight_of_files(study: JointStudy, key: Path, policy: Path | None, files:
     return found
 
 
-def run_preflight(study: JointStudy, name: str | None, policy: SitePolicy | None, files: OwnFiles) -> PreflightResult:
-    """Check whether this participant can take part with this ledger, these rows and this policy. Write nothing.
-
-    The curator has neither rows nor a ledger, and needs no policy. The policy may name a party's data. Without a name
-    whoever has data or a ledger is looked at as some party.
-    """
-    found = preflight_of_policy(study, name, policy, files.auxiliary, files.ledger)
-    if name in study.parties or (name is None and (files.data or files.ledger)):
-        _look_at_rows(found, study.bounds, policy, files.data)
-        _look_at_ledger(found, files)
-    return found
-
-
-def preflight_of_policy(
+def run_preflight(
     study: JointStudy,
     name: str | None,
     policy: SitePolicy | None,
-    auxiliary: Path | None = None,
-    ledger: Path | None = None,
+    files: OwnFiles,
+    ask: AskWitnesses = lambda policy: None,
 ) -> PreflightResult:
-    """Check the policy and the witnesses of the ledger that it names, as an approval needs it."""
+    """Check whether this participant can take part with this ledger, these rows and this policy. Write nothing.
+
+    The curator has neither rows nor a ledger, and needs no policy. The policy may name a party's data. Without a name
+    whoever has data or a ledger is looked at as some party. `ask` asks witnesses of the ledger, if all else fits.
+    """
+    found = _look_at_policy(study, name, policy, files)
+    if name in study.parties or (name is None and (files.data or files.ledger)):
+        _look_at_rows(found, study.bounds, policy, files.data)
+        _look_at_ledger(found, files)
+    _look_at_witnesses(found, study, policy, files, ask)
+    return found
+
+
+def preflight_of_approval(
+    study: JointStudy, name: str, policy: SitePolicy | None, files: OwnFiles, ask: AskWitnesses
+) -> PreflightResult:
+    """Check what an approval needs as `run_preflight` does. An approval needs neither rows nor a ledger.
+
+    With a ledger it is checked as well, and the rows, if the policy names them.
+    """
+    found = _look_at_policy(study, name, policy, files)
+    if files.ledger is not None and name in study.parties:
+        if policy is not None and policy.data_path is not None:
+            _look_at_rows(found, study.bounds, policy, None)
+        _look_at_ledger(found, files)
+    _look_at_witnesses(found, study, policy, files, ask)
+    return found
+
+
+def _look_at_policy(study: JointStudy, name: str | None, policy: SitePolicy | None, files: OwnFiles) -> PreflightResult:
     found = PreflightResult(name)
     with found.looking():
-        found.agreement = agreement_of(study, auxiliary)
+        found.agreement = agreement_of(study, files.auxiliary)
     if policy is not None and found.agreement is not None:
         beyond = policy.faults_of(study, found.agreement)
         found.add(beyond)
     if policy is None and name in study.parties:
         found.add([_NO_POLICY])
-    if policy is not None and policy.witnesses is not None and name in study.parties:
-        with found.looking():
-            if ledger is None:
-                raise InputError("ledger.none_given")
-            policy.check_witnesses(study, name, ledger)
     return found
+
+
+def _look_at_witnesses(
+    found: PreflightResult, study: JointStudy, policy: SitePolicy | None, files: OwnFiles, ask: AskWitnesses
+) -> None:
+    """Check the witnesses of the ledger that the policy names. A site that does not fit shows them nothing."""
+    if policy is None or policy.witnesses is None or found.name not in study.parties:
+        return
+    if files.ledger is None:
+        found.add([_NO_LEDGER])
+        return
+    if ask is not None and not found.faults and not files.begun:
+        with found.looking():
+            ask(policy)
+    with found.looking():
+        policy.check_witnesses(study, found.name, files.ledger, files.begun)
 
 
 def agreement_of(study: JointStudy, auxiliary: Path | None) -> Agreement:
@@ -209,7 +238,7 @@ def _look_at_rows(found: PreflightResult, bounds: Bounds, policy: SitePolicy | N
 
 def _look_at_ledger(found: PreflightResult, files: OwnFiles) -> None:
     if files.ledger is None:
-        found.add([InputFault("ledger.none_given")])
+        found.add([_NO_LEDGER])
     elif found.agreement is not None and not files.begun:
         with found.looking():
             SiteLedger(files.ledger).check(found.agreement)

@@ -94,15 +94,21 @@ class SitePolicy(FileFormatDocument):
         """Folder of the site's credentials, if the policy names one."""
         return None if self.relay.credentials is None else self._folder / self.relay.credentials
 
-    def ask_witnesses(self, study: JointStudy, ledger: Path | None, signer: Signer, hear: Hear) -> None:
+    def ask_witnesses(
+        self, study: JointStudy, ledger: Path | None, signer: Signer, hear: Hear, *, over: bool = False
+    ) -> None:
         """Ask the witnesses of the ledger that have an address to cosign it for a study; see `WitnessSection.ask`."""
         if self.witnesses is not None and self.witnesses.urls and ledger is not None:
-            self.witnesses.ask(self._folder, ledger, signer, study.digest, hear)
+            self.witnesses.ask(self._folder, ledger, signer, study.digest, hear, over)
 
-    def check_witnesses(self, study: JointStudy, name: str, ledger: Path) -> None:
-        """Raise InputError unless witnesses of the ledger have cosigned it for a study, if the policy names any."""
+    def check_witnesses(self, study: JointStudy, name: str, ledger: Path, begun: bool = False) -> None:
+        """Raise InputError unless witnesses of the ledger have cosigned it for a study, if the policy names any.
+
+        A site that has `begun` had their cosignatures. Its ledger has to extend all heads that are there now.
+        """
         if self.witnesses is not None:
-            self.witnesses.check(self._folder, ledger, study.identities[name], study.digest)
+            digest = None if begun else study.digest
+            self.witnesses.check(self._folder, ledger, study.identities[name], digest)
 
     def faults(self, study: JointStudy, auxiliary: AuxiliaryRows | None = None) -> list[Fault]:
         """Return every limit that the study passes; raise InputError for public rows that are not the study's."""

@@ -21,14 +21,14 @@ from pydantic import AfterValidator, Field, model_validator
 
 from protocols.crypto.identity import Signer
 from smc_dp.core.documents import Document
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.core.writing import replace_file
 from smc_dp.deploy.fields import Count
 from smc_dp.deploy.outside_witness import NOT_COSIGNED, ask_witness, check_address
 from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned, verify_head
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.privacy.ledger.signed_note import COSIGNATURE, Checkpoint, SignedNote, VerifierKey
+from smc_dp.privacy.ledger.signed_note import COSIGNATURE, SignedNote, VerifierKey
 
 COSIGNED = ".cosigned"
 
@@ -60,34 +60,36 @@ class WitnessSection(Document):
             raise InputError("witnesses.url_without_key", names=[shown(name) for name in missing])
         return self
 
-    def ask(self, folder: Path, ledger: Path, signer: Signer, study: str, hear: Hear) -> None:
+    def ask(self, folder: Path, ledger: Path, signer: Signer, study: str, hear: Hear, over: bool) -> None:
         """Ask the witnesses that have an address to cosign the head of the ledger for a study, and keep their answers.
 
-        One that does not is heard of, and `check` counts it as missing. InputError for a ledger that one of them has
-        seen further, or with other entries.
+        One that does not is heard of, and `check` counts it as missing. InputError for a ledger that some of them have
+        seen further, or with other entries, when all have been asked. Of each witness the folder has one head for each
+        study that is not `over`, and the one that it gave last when a study was: this extends those before it.
         """
+        found, place = FaultCollector(), folder / self.heads
         for key in map(VerifierKey.read, self.keys):
             if key.name not in self.urls:
                 continue
-            try:
-                note = ask_witness(self.urls[key.name], key, ledger, signer, study)
-            except InputError as error:
-                if error.code not in NOT_COSIGNED:
-                    raise
-                hear(PrivateText(str(error)))
-                continue
-            place = folder / self.heads
-            try:
-                place.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InputError("folder.not_written", why=error.strerror).within(str(place)) from None
-            path = place / f"{study[:16]}-{key.key_id.hex()}-{Checkpoint.read(note.text).size}{COSIGNED}"
-            replace_file(path, note.encode(), f"head {path}")
+            with found.step():
+                try:
+                    note = ask_witness(self.urls[key.name], key, ledger, signer, study)
+                except InputError as error:
+                    if error.code not in NOT_COSIGNED:
+                        raise
+                    hear(PrivateText(str(error)))
+                    continue
+                going, last = (place / f"{part}{key.key_id.hex()}{COSIGNED}" for part in (f"{study[:16]}-", ""))
+                _keep(note, last if over else going)
+                if over:
+                    going.unlink(missing_ok=True)
+        found.require(f"ledger {ledger}")
 
-    def check(self, folder: Path, ledger: Path, owner: bytes, study: str) -> None:
+    def check(self, folder: Path, ledger: Path, owner: bytes, study: str | None) -> None:
         """Raise InputError unless the ledger extends all cosigned heads, and enough witnesses cosigned one for a study.
 
-        folder: what `heads` is relative to. owner: the public key of the site. study: the digest of the study.
+        folder: what `heads` is relative to. owner: the public key of the site. study: the digest of the study; None
+        where no head for one is needed.
         """
         with Ledger.open(ledger) as opened:
             history = opened.history()
@@ -101,13 +103,21 @@ class WitnessSection(Document):
                 raise InputError("witnesses.no_witness", name=witness.name)
             try:
                 check_cosigned(history, notes, owner, witness)
-                seen = check_cosigned(history, notes, owner, witness, study)
+                seen = study is None or check_cosigned(history, notes, owner, witness, study) is not None
             except InputError as error:
                 raise error.within(f"ledger {ledger}") from None
-            if seen is None:
+            if not seen:
                 silent.append(witness.name)
         if (got := len(witnesses) - len(silent)) < needed:
             raise InputError("witnesses.too_few", needed=needed, got=got, names=silent, folder=str(place))
+
+
+def _keep(note: SignedNote, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("folder.not_written", why=error.strerror).within(str(path.parent)) from None
+    replace_file(path, note.encode(), f"head {path}")
 
 
 def _cosigned_heads(folder: Path, owner: bytes) -> Iterator[SignedNote]:

@@ -90,6 +90,7 @@ BETWEEN = [(name, variant.name) for name, attack in attacks.ATTACKS.items() for 
 QUICK = {("strip-noise", "trusted centre"), ("infer-min-size", "trusted centre")}
 QUICK |= {pair for pair in PAIRS if pair[0] in ("ofpa-record-recovery", "vote-flip")}
 RARER = [("vote-flip", name) for name in ("soft_ss, own noise", "soft, own noise", "vote, noise of soft")]
+RARER += [("infer-min-size", "trusted centre")]
 LONG = {("infer-min-size", "secure sum")}  # one trial says nothing where a guess wins one of seven
 
 

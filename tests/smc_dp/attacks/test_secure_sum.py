@@ -138,7 +138,7 @@ def p_value(left: list[int], bits: int) -> float:
 
 def test_charlie_and_the_first_party_have_no_noise_of_the_secure_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     """The masks of two honest parties are uniform to them, so of no honest party a number is left open."""
-    found = runs(24)
+    found = runs(12)
     left, open_ = readings(found)
     bits = found[0][0].parameters.ring_bits
     assert open_ == 0

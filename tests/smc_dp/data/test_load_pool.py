@@ -197,6 +197,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("name", COUNTS)
 def test_pools_have_the_published_counts(name):
@@ -210,6 +211,7 @@ def test_pools_have_the_published_counts(name):
     assert float(np.abs(pool.train.X).max()) <= pool.coordinate
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(("name", "width"), [("bank", 16), ("credit_default", 23)])
 def test_ordinal_pools_have_a_column_for_each_of_the_table_and_clip_no_row(name, width):
@@ -228,6 +230,7 @@ def test_ordinal_pools_have_a_column_for_each_of_the_table_and_clip_no_row(name,
     np.testing.assert_array_equal(pool.train.y, encode_classes(source.train, source.bounds, source.bounds.label or ""))
 
 
+@pytest.mark.slow
 @needs_data
 def test_windows_of_har_are_scaled_but_not_changed():
     pool = load_pool("har", folder())

@@ -69,6 +69,7 @@ def test_digits_are_dealt_like_the_others_by_bounds_that_are_no_measurements():
     np.testing.assert_array_equal(together[np.lexsort(together.T)], wanted[np.lexsort(wanted.T)])
 
 
+@pytest.mark.slow
 @needs_data
 def test_har_is_dealt_in_its_official_split():
     data = sources.dataset("har", folder(), parties=3)
@@ -92,6 +93,7 @@ def test_missing_and_corrupt_files_are_named(tmp_path):
         tabular_datasets.load_tabular("a9a", tmp_path)
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(
     ("name", "file"),
@@ -138,6 +140,7 @@ def test_any_other_idx_file_is_refused(content):
         parse_idx(content, (2, 1, 3), "digits")
 
 
+@pytest.mark.slow
 @needs_data
 def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
     data = sources.dataset("a9a", folder(), split="15,20,20,20,25")
@@ -154,6 +157,7 @@ def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
     assert int(ones.sum(axis=1).max()) == 14
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize(
     ("name", "rows", "positive", "dimension"), [("bank", 45211, 5289, 52), ("credit_default", 30000, 6636, 34)]
@@ -170,6 +174,7 @@ def in_unit_ball(X):
     return bool((np.linalg.norm(X, axis=1) <= 1).all())
 
 
+@pytest.mark.slow
 @needs_data
 def test_covertype_has_the_published_rows_of_classes_1_and_2():
     source = tabular_datasets.load_tabular("covtype", folder())

@@ -8,7 +8,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -20,15 +20,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from support.relay_carriers import InMemoryCarrier
 from support.studies import IDENTITIES, SITE_POLICY, study, text
 
-from smc_dp.core.errors import InputFault, UnfitError
+from smc_dp.core.errors import InputError, InputFault, UnfitError
 from smc_dp.core.private_text import PrivateText
+from smc_dp.deploy import witnesses
 from smc_dp.deploy.join import take_part
 from smc_dp.deploy.outside_witness import ask_witness, check_address
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.privacy.ledger.signed_note import VerifierKey
+from smc_dp.privacy.ledger.signed_note import COSIGNATURE, SignedNote, VerifierKey
 from tests.smc_dp.deploy.test_witnesses import Home
 from tests.support.refusals import refused
 
@@ -163,6 +164,71 @@ def test_join_asks_before_and_after_so_that_the_charge_is_seen(home: Home) -> No
     assert part.code == "approvals.deadline"
     assert Handler.asked == asked + 4  # each time once for the number of entries that it has seen
     assert str(InputFault("witnesses.ask_again")) not in [line.on_screen() for line in said]
+    (last,) = home.folder.glob("answers/*")
+    last.unlink()  # as a later study replaces it
+    assert home.join(RelayStore()).code == "approvals.deadline"  # the same command again
+    assert list(home.folder.glob("answers/*")) == [last]
+
+
+def spoil_data(home: Home) -> None:
+    home.files["data"].write_text("age,back\nold,yes\n")
+
+
+def spend(home: Home) -> None:
+    home.ledger.unlink()
+    Ledger.create(home.ledger, Fraction(1, 10**4), Fraction(1, 10**4)).close()
+
+
+def tighten(home: Home) -> None:
+    own = home.files["policy"].read_text()
+    home.files["policy"].write_text(own.replace('"1/3"', '"1/1000"'))
+
+
+@pytest.mark.parametrize("spoil", [spoil_data, spend, tighten])
+def test_a_site_that_does_not_fit_shows_no_witness_anything(spoil: Callable[[Home], None], home: Home) -> None:
+    own = home.files["policy"].read_text()
+    home.files["policy"].write_text(f'data = "{home.files["data"].name}"\n{own}')
+    assert home.approve(f"--ledger={home.ledger}", f"--out={home.folder / 'other'}") == 0
+    asked = Handler.asked
+    spoil(home)
+    assert home.approve(f"--ledger={home.ledger}") == 2
+    with pytest.raises(UnfitError):
+        home.join(RelayStore())
+    assert Handler.asked == asked
+
+
+def test_the_refusal_of_one_witness_keeps_no_other_from_being_asked(home: Home) -> None:
+    url = SitePolicy.read(home.files["policy"]).witnesses.urls[NAME]  # type: ignore[union-attr]
+    first, second = "9.example", NAME
+    key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key().public_bytes_raw()
+    other = VerifierKey(first, COSIGNATURE, key)
+    urls = f'{{"{first}" = "http://127.0.0.1:9", "{second}" = "{url}"}}'
+    own = f'{SITE_POLICY}[witnesses]\nkeys = ["{other.text}", "{VKEY}"]\nheads = "answers"\nurls = {urls}\n'
+    home.files["policy"].write_text(own)
+
+    def refuse(url: str, *given: object) -> SignedNote:
+        if url.endswith(":9"):
+            raise InputError("outside.not_extended", seen=1)
+        return ask_witness(url, *given)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch, refused("outside.not_extended", seen=1):
+        patch.setattr(witnesses, "ask_witness", refuse)
+        ask(home)
+    assert len(list(home.folder.glob("answers/*"))) == Handler.asked == 1
+
+
+def test_the_folder_of_heads_has_one_of_each_study_that_goes_on_and_the_last_one(home: Home) -> None:
+    policy = SitePolicy.read(home.files["policy"])
+    for number, over in enumerate((False, False, True, False, True)):
+        home.charge()
+        policy.ask_witnesses(study(), home.ledger, NORTH, lambda text: None, over=over)
+        assert len(list(home.folder.glob("answers/*"))) == (2 if number == 3 else 1)
+    copy = shutil.copy(home.ledger, home.folder / "copy")
+    home.charge()
+    policy.ask_witnesses(study(), home.ledger, NORTH, lambda text: None, over=True)
+    shutil.copy(copy, home.ledger)
+    with refused("head.seen_further", entries=6, seen=7):  # also by a program that goes on
+        policy.check_witnesses(study(), "north", home.ledger, begun=True)
 
 
 def test_what_a_witness_says_after_the_study_is_heard_and_its_result_stands(

@@ -15,12 +15,11 @@ import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, make_blobs
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.datasets import make_blobs
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -58,7 +57,7 @@ FAMILIES = (
     SecureSumClassifier,
 )
 PAIRS = [pytest.param(family, method, id=method) for family in FAMILIES for method in family.methods]
-EVERY_DAY = ("feat_agg", "newton")
+EVERY_DAY = ("newton",)
 DEFAULT_FIRST = [
     pytest.param(family, method, id=method, marks=[] if method in EVERY_DAY else [pytest.mark.slow])
     for family in FAMILIES
@@ -119,6 +118,7 @@ def test_the_checks_notice_a_broken_estimator() -> None:
     )
 
 
+@pytest.mark.slow
 def test_with_noise_only_the_named_checks_fail() -> None:
     estimator = AveragingClassifier(epsilon=0.1)
     assert "check_fit_idempotent" in failed(estimator) <= set(expected_failed_checks(estimator))
@@ -147,21 +147,6 @@ def test_it_is_the_fresh_noise_that_fails_them() -> None:
 
 
 # They are the methods.
-
-
-@pytest.mark.parametrize("bound", [0.5, 3.0])
-def test_central_is_logistic_regression_on_clipped_rows(bound: float) -> None:
-    clipped = BLOBS / np.maximum(bound, np.linalg.norm(BLOBS, axis=1, keepdims=True))
-    rows = np.column_stack([clipped, np.ones(240)]) / math.sqrt(2)
-
-    def distance(lam: float) -> float:
-        """Of the predictions from scikit-learn's with this regulariser."""
-        theirs = LogisticRegression(C=1 / (2 * lam * 240), fit_intercept=False, tol=1e-10).fit(rows, LABELS)
-        return float(np.abs(theirs.predict_proba(rows) - ours.predict_proba(BLOBS)).max())
-
-    ours = AveragingClassifier("central", epsilon=math.inf, lam=0.01, radius=bound).fit(BLOBS, LABELS)
-    assert distance(0.01) < 1e-6
-    assert distance(0.02) > 1e-2  # the twin: lam |w|^2 is not (lam/2) |w|^2
 
 
 @pytest.mark.parametrize(("family", "method"), IN_THE_CLEAR)
@@ -236,31 +221,6 @@ def test_where_nobody_is_trusted_the_statement_says_against_whom(
         assert stated.adversary != clear.adversary
 
 
-def test_each_party_has_its_own_learner_where_nobody_is_trusted_too() -> None:
-    """The votes are those that the parties have in the clear, so without noise the models are equal, in 24 bits."""
-    learners = [GaussianNB(), DecisionTreeClassifier(random_state=0)]
-
-    def scores(learner: Any, **settings: Any) -> Any:
-        fitted = EnsembleClassifier(epsilon=math.inf, learner=learner, **settings).fit(BLOBS, LABELS, WHO)
-        return fitted.decision_function(BLOBS)
-
-    np.testing.assert_allclose(scores(learners, trust="secure"), scores(learners), atol=1e-6)
-    assert not np.allclose(scores(learners, trust="secure"), scores(learners[::-1], trust="secure"))  # the twin
-
-
-def test_sums_of_gradients_learn_three_classes_and_protect_a_record_s_presence() -> None:
-    X, y = make_blobs(900, centers=[[0.6, 0.0], [-0.6, 0.3], [0.0, -0.6]], cluster_std=0.1, random_state=4)
-    for settings in ({}, {"method": "gd"}, {"adjacency": "addremove"}):
-        fitted = SecureSumClassifier(epsilon=4.0, classes=[0, 1, 2], **settings).fit(X, y)
-        assert fitted.score(X, y) > 0.9
-        assert fitted.privacy_.adjacency == settings.get("adjacency", "replace")
-    shown = SecureSumClassifier("gd", epsilon=4.0).fit(X, y).privacy_.plain_words()
-    given = SecureSumClassifier("gd", epsilon=4.0, rows=1000, adjacency="addremove").fit(X, y).privacy_.plain_words()
-    assert "taken to be 900, a public figure" in shown
-    assert "taken to be 1000, a public figure" in given
-    assert "900" not in given
-
-
 def test_parties_are_labels_or_a_list_or_dealt() -> None:
     names = sorted(set(WHO))
     by_label = AveragingClassifier(epsilon=math.inf).fit(BLOBS, LABELS, parties=WHO)
@@ -307,12 +267,6 @@ def test_rows_of_any_length_are_inside_the_ball() -> None:
     assert first_outside(X / 2.5) is not None  # the twin: divided, but not clipped
 
 
-def test_what_is_not_clipped_never_reaches_a_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Ball, "rows", lambda self, X: X)
-    with refused("rows.outside_ball", row=1):
-        AveragingClassifier(bias=0.0).fit(np.where(WHO[:, np.newaxis] == "south", 5.0, 0.1) * np.ones(3), LABELS, WHO)
-
-
 # What is guaranteed.
 
 
@@ -341,27 +295,11 @@ def honours(privacy: PrivacyStatement, asked: float) -> bool:
 
 
 @pytest.mark.parametrize(("family", "method"), IN_THE_CLEAR)
-@pytest.mark.parametrize("asked", [0.1, 0.3])
-def test_the_statement_is_what_was_asked(family: type[FederatedClassifier], method: str, asked: float) -> None:
+def test_the_statement_is_what_was_asked(family: type[FederatedClassifier], method: str) -> None:
     noise = "knorm" if "knorm" in METHODS[method].noises else None
-    estimator = made(family, method, epsilon=asked, noise=noise, n_parties=4).fit(BLOBS, LABELS)
-    assert honours(estimator.privacy_, asked)
+    estimator = made(family, method, epsilon=0.3, noise=noise, n_parties=4).fit(BLOBS, LABELS)
+    assert honours(estimator.privacy_, 0.3)
     assert estimator.privacy_.unit == ("party" if family is EnsembleClassifier else "record")
-
-
-def test_a_statement_that_is_not_what_was_asked_is_told() -> None:
-    # The twin: the printed scale gives another epsilon than its nominal one.
-    printed = AveragingClassifier("prr_mean", calibration="paper", epsilon=0.3).fit(BLOBS, LABELS)
-    assert printed.privacy_.kind == "pure"
-    assert not honours(printed.privacy_, 0.3)
-    assert "nominal" in printed.privacy_.plain_words()
-
-
-def test_zcdp_and_no_noise_say_so() -> None:
-    gauss = AveragingClassifier(noise="gauss", delta=1e-5).fit(BLOBS, LABELS)
-    assert gauss.privacy_.kind == "zcdp"
-    assert "delta = 1e-05" in gauss.privacy_.plain_words()
-    assert AveragingClassifier(epsilon=math.inf).fit(BLOBS, LABELS).privacy_.kind == "none"
 
 
 def test_what_the_interface_adds_is_in_the_caveats() -> None:
@@ -438,27 +376,9 @@ def test_scores_probabilities_and_predictions_agree() -> None:
 # Pipelines and model selection.
 
 
-def accuracies(parties: Any) -> list[float]:
-    """By hand, for the folds that cross_val_score uses."""
-    found = []
-    for train, test in KFold(4).split(BLOBS):
-        fitted = AveragingClassifier(epsilon=math.inf, lam=0.1).fit(BLOBS[train], LABELS[train], parties[train])
-        found.append(-np.abs(fitted.predict_proba(BLOBS[test])[:, 1] - LABELS[test]).mean())
-    return found
-
-
 def closeness(estimator: Any, X: Any, y: Any) -> float:
     """A scorer that sees the smallest change of a model."""
     return -float(np.abs(estimator.predict_proba(X)[:, 1] - y).mean())
-
-
-def test_cross_validation_routes_the_parties() -> None:
-    estimator = AveragingClassifier(epsilon=math.inf, lam=0.1)
-    uneven = np.where(np.arange(240) < 200, "big", WHO)
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = cross_val_score(estimator, BLOBS, LABELS, cv=KFold(4), params={"parties": uneven}, scoring=closeness)
-    np.testing.assert_allclose(routed, accuracies(uneven), rtol=1e-12)
-    assert not np.allclose(routed, accuracies(WHO), rtol=1e-9)  # the twin: other parties, other models
 
 
 def test_grid_search_over_a_pipeline_routes_the_parties() -> None:
@@ -517,30 +437,6 @@ def test_learners_may_be_of_several_kinds() -> None:
     assert tree.set_params(learner__max_depth=5).get_params()["learner__max_depth"] == 5
     assert mixed[0].max_depth == 5
     assert clone(tree).learner is not tree.learner
-
-
-def test_many_parties_learn_at_epsilon_one() -> None:
-    X, y = make_blobs(1200, centers=[[0.5, 0.1], [-0.5, 0.2]], cluster_std=0.2, random_state=4)
-
-    def score(parties: int) -> float:
-        """The noise is the same for both."""
-        estimator = EnsembleClassifier("soft_ss", n_parties=parties, insecure_seed=1)
-        return float(estimator.fit(X, y, auxiliary=X[:300]).score(X, y))
-
-    assert score(400) > 0.9
-    assert score(2) < 0.9  # the twin: two parties, protected each as a whole
-
-
-def test_the_default_regulariser_of_averages_is_worth_it_at_epsilon_one() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    X = StandardScaler().fit(X[:100]).transform(X)
-
-    def score(lam: float) -> float:
-        """The mean of eight fits."""
-        fits = (AveragingClassifier(lam=lam, radius=5.0, insecure_seed=seed) for seed in range(8))
-        return float(np.mean([fit.fit(X[100:400], y[100:400]).score(X[400:], y[400:]) for fit in fits]))
-
-    assert score(AveragingClassifier().lam) > score(1e-3) + 0.1  # the default of the methods
 
 
 def test_points_of_the_ball_are_uniform_and_fixed() -> None:
@@ -643,8 +539,6 @@ def missing(label: object) -> Any:
 
 WRONG = {
     "epsilon 0": (at(epsilon=0.0), "setting.not_positive", {"name": "epsilon", "got": "0.0"}),
-    "epsilon nan": (at(epsilon=math.nan), "setting.not_positive", {"name": "epsilon", "got": "nan"}),
-    "epsilon text": (at(epsilon="1"), "setting.no_number", {"name": "epsilon", "got": "'1'"}),
     "epsilon huge": (at(epsilon=10**400), "setting.too_large", {"name": "epsilon"}),
     "epsilon out of range": (at(epsilon=1e-12), "epsilon.out_of_range", {"least": 1e-09}),
     "delta": (at(delta=1.0), "delta.out_of_range", {"least": 1e-100, "got": "1"}),
@@ -657,15 +551,8 @@ WRONG = {
     ),
     "noise": (at(noise="white"), "setting.unknown_value", {"name": "noise", "got": "'white'"}),
     "lam": (at(lam=0.0), "lambda.out_of_range", {"name": "lam"}),
-    "lam text": (at(lam="x"), "setting.no_number", {"name": "lam", "got": "'x'"}),
     "radius": (at(radius=0), "radius.out_of_range", {"smallest": 1e-150, "largest": 1e150}),
-    "radius small": (at(radius=1e-160), "radius.out_of_range", {"smallest": 1e-150, "largest": 1e150, "got": 1e-160}),
-    "radius large": (at(radius=1e160), "radius.out_of_range", {"smallest": 1e-150, "largest": 1e150, "got": 1e160}),
-    "radius nan": (at(radius=math.nan), "radius.out_of_range", {"smallest": 1e-150, "largest": 1e150}),
-    "radius bool": (at(radius=True), "setting.no_number", {"name": "radius", "got": "True"}),
     "clip": (ensemble(method="avg_clip", clip=0), "clip.out_of_range", {"got": "0.0"}),
-    "lam of an ensemble": (ensemble(lam=0), "lambda.out_of_range", {"name": "lam", "got": "0.0"}),
-    "lam_global": (ensemble(lam_global=0), "lambda.out_of_range", {"name": "lam_global", "got": "0.0"}),
     "rounds": (
         lambda: CollaborativeClassifier(rounds=2.0).fit(BLOBS, LABELS),
         "setting.no_whole_number",
@@ -689,18 +576,6 @@ WRONG = {
         {"calibration": "proven", "method": "wsum", "got": "ddg", "other": "knorm"},
     ),
     "colluders": (at(trust="secure", colluders=5), "colluders.too_many", {"most": 4, "parties": 5, "got": 5}),
-    "colluders below": (at(trust="secure", colluders=-1), "parties.negative_count", {"name": "colluders", "got": -1}),
-    "colluders text": (
-        at(trust="secure", colluders="1"),
-        "setting.no_whole_number",
-        {"name": "colluders", "got": "'1'"},
-    ),
-    "dropouts": (at(trust="secure", dropouts=3), "dropouts.too_many", {"parties": 5, "colluders": 1}),
-    "a crowd": (
-        at(trust="secure", n_parties=201, colluders=150, dropouts=50),
-        "dropouts.too_many_for_circle",
-        {"parties": 201, "colluders": 150, "most": 49, "got": 50},
-    ),
     "a sum of one": (at(trust="secure", n_parties=1, colluders=0), "parties.too_few_for_sum", {"least": 2, "got": 1}),
     "adjacency": (sums(adjacency="party"), "adjacency.unknown", {"got": "'party'"}),
     "rows": (sums(method="gd", rows=0), "rows.out_of_range", {"most": 1000000000000, "got": "0"}),
@@ -710,7 +585,6 @@ WRONG = {
     "bias": (at(bias=-1), "bias.out_of_range", {}),
     "seed": (at(insecure_seed=0.5), "setting.no_whole_number", {"name": "insecure_seed", "got": "0.5"}),
     "n_parties 0": (at(n_parties=0), "n_parties.out_of_range", {"most": 240}),
-    "n_parties many": (at(n_parties=241), "n_parties.out_of_range", {"most": 240, "got": 241}),
     "n_parties text": (at(n_parties="5"), "setting.no_whole_number", {"name": "n_parties", "got": "'5'"}),
     "classes twice": (at(classes=[0, 1, 1]), "classes.not_listed_once", {}),
     "one class listed": (at(classes=[0]), "classes.fewer_than_two", {"got": 1}),
@@ -719,76 +593,32 @@ WRONG = {
         "classes.only_two_supported",
         {"method": "prr_mean", "got": 3},
     ),
-    "classes mixed": (at(classes=[0, None]), "classes.mixed_kinds", {}),
     "one class": (given_rows(y=np.ones(240)), "classes.fewer_than_two", {"got": 1}),
     "unknown class": (
         given_rows(classes=[0, 7]),
         "label.unknown_class",
         {"where": "party south: row 1", "classes": "0, 7", "got": "1"},
     ),
-    "class as text": (
-        given_rows(classes=["0", "1"]),
-        "label.unknown_class",
-        {"where": "party north: row 1", "classes": "'0', '1'", "got": "0"},
-    ),
-    "one of many classes": (
-        lambda: EnsembleClassifier(classes=range(1, 9)).fit(BLOBS, LABELS, WHO),
-        "label.unknown_class",
-        {"classes": "1, 2, 3, 4, 5, ...", "got": "0"},
-    ),
     "classes ragged": (
         at(classes=[[0], [1, 2]]),
         "array.ragged",
         {"name": "classes", "wanted": "a list with every class once"},
     ),
-    "unknown class, other kind": (
-        given_rows(classes=["no", "yes"]),
-        "label.unknown_class",
-        {"where": "party north: row 1", "classes": "'no', 'yes'", "got": "0"},
-    ),
     "NaN": (given_rows(spoilt(5, math.nan)), "array.not_finite", {"where": "party east: row 2", "got": "NaN"}),
-    "inf": (given_rows(spoilt(0, -math.inf)), "array.not_finite", {"where": "party north: row 1", "got": "-inf"}),
     "too few labels": (
         given_rows(parties=WHO[:-1]),
         "array.wrong_shape",
         {"name": "parties", "wanted": "a label for each of the 240 rows"},
     ),
     "label None": (given_rows(parties=missing(None)), "parties.no_label", {"row": 5, "got": "None"}),
-    "label nan": (given_rows(parties=missing(math.nan)), "parties.no_label", {"row": 5, "got": "nan"}),
-    "labels mixed": (given_rows(parties=missing(5)), "parties.mixed_kinds", {}),
-    "label NA": (given_rows(parties=missing(NotAvailable())), "parties.no_label", {"row": 5, "got": "<NA>"}),
     "label that raises": (
         given_rows(parties=missing(NotAvailable(RuntimeError))),
         "parties.no_label",
         {"row": 5, "got": "<NA>"},
     ),
-    "labels ragged": (
-        given_rows(parties=[["a"], ["a", "b"]] * 120),
-        "array.ragged",
-        {"name": "parties", "wanted": "a label for each of the 240 rows"},
-    ),
     "no parties": (listed(), "parties.none", {}),
-    "no parties by name": (all_parties({}), "parties.none", {}),
-    "None for parties": (all_parties(None), "parties.no_pairs", {"got": "None"}),
     "a number for parties": (all_parties(5), "parties.no_pairs", {"got": "5"}),
-    "a number for a party": (listed(5), "party.no_pair", {"name": "party 1", "got": "5"}),
     "None for a party": (listed((BLOBS, LABELS), None), "party.no_pair", {"name": "party 2", "got": "None"}),
-    "a bare pair": (
-        all_parties((BLOBS, LABELS)),
-        "party.no_pair",
-        {"name": "party 1", "got": "ndarray of shape (240, 3)"},
-    ),
-    "rows only": (
-        all_parties([BLOBS, BLOBS]),
-        "party.no_pair",
-        {"name": "party 1", "got": "ndarray of shape (240, 3)"},
-    ),
-    "triple": (listed((BLOBS, LABELS, WHO)), "party.no_pair", {"name": "party 1", "got": "a tuple of length 3"}),
-    "named None": (
-        all_parties({"north": (BLOBS, LABELS), "south": None}),
-        "party.no_pair",
-        {"name": "party south", "got": "None"},
-    ),
     "named NaN": (
         all_parties({"north": (BLOBS, LABELS), "south": (spoilt(3, math.nan), LABELS)}),
         "array.not_finite",
@@ -799,11 +629,6 @@ WRONG = {
         listed((BLOBS, LABELS), ([[1.0, 2.0, 3.0], [1.0]], [0, 1])),
         "array.ragged",
         {"name": "party 2", "wanted": "rows of width 3"},
-    ),
-    "ragged labels": (
-        listed((BLOBS[:2], [[0], [0, 1]])),
-        "array.ragged",
-        {"name": "party 1", "wanted": "a label for each of its 2 rows"},
     ),
     "width": (
         listed((BLOBS, LABELS), (BLOBS[:, :2], LABELS)),
@@ -825,11 +650,6 @@ WRONG = {
         "aggregator.unknown_party",
         {"parties": "'east', 'north', 'south'"},
     ),
-    "unknown aggregator of many": (
-        feature(parties=None, n_parties=8, aggregator=9),
-        "aggregator.unknown_party",
-        {"parties": "'1', '2', '3', '4', '5', ...", "got": "9"},
-    ),
     "aggregator of a mean": (
         feature(method="avg_agg", aggregator="east"),
         "aggregator.not_of_average",
@@ -841,23 +661,7 @@ WRONG = {
         {"got": "'east'"},
     ),
     "public rows without labels": (feature(BLOBS), "public_rows.only_half", {"name": "public_y"}),
-    "public labels without rows": (
-        feature(None, LABELS, method="avg_agg"),
-        "public_rows.only_half",
-        {"name": "public_X"},
-    ),
-    "public NaN": (
-        feature(spoilt(2, math.nan), LABELS),
-        "array.not_finite",
-        {"where": "public_X: row 3", "got": "NaN"},
-    ),
     "public shape": (feature(BLOBS[0], LABELS), "rows.unreadable", {"name": "public_X", "width": 3}),
-    "public labels short": (
-        feature(BLOBS, LABELS[1:]),
-        "array.wrong_shape",
-        {"name": "public_y", "wanted": "a label for each of the 240 rows of public_X", "shape": "(239,)"},
-    ),
-    "auxiliary NaN": (ensemble(spoilt(2, math.nan)), "array.not_finite", {"where": "auxiliary: row 3", "got": "NaN"}),
     "lone aggregator": (feature(parties=None, n_parties=1), "parties.no_site_beside_aggregator", {}),
     "public width": (feature(BLOBS[:, :2], LABELS), "array.wrong_width", {"name": "public_X", "width": 3, "got": 2}),
     "public class": (
@@ -943,15 +747,6 @@ def test_fits_by_secure_sums_are_charged_before_anybody_trains(tmp_path: Path, m
     with refused("budget.passed"):
         SecureSumClassifier(epsilon=2.0, ledger=path).fit(BLOBS, LABELS)
     assert entries(path) == ["reserved", "released"] * 2
-
-
-def test_gaussian_fits_add_up_to_less_than_their_sum(tmp_path: Path) -> None:
-    path = tmp_path / "fits.ledger"
-    Ledger.create(path, Fraction(50), Fraction(1, 10**5)).close()
-    fits = [AveragingClassifier(noise="gauss", ledger=path).fit(BLOBS, LABELS).privacy_ for _ in range(4)]
-    assert fits[-1].kind == "approx"
-    assert 1 < fits[-1].epsilon < 4
-    assert fits[-1].delta <= 1e-5
 
 
 @pytest.mark.parametrize("method", ["soft", "soft_aux", "soft_ss"])

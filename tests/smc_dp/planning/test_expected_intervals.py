@@ -35,7 +35,7 @@ def bounds_with(label: str) -> Bounds:
 )
 def test_planned_widths_are_those_of_releases(said: dict[str, Any], label: str, drawn: dict[str, float]) -> None:
     found = planned(None, bounds=bounds_with(label), **said)
-    assert np.abs(ratios(found, 6, **drawn) - 1).max() < 0.12
+    assert np.abs(ratios(found, 3, **drawn) - 1).max() < 0.12
 
 
 @pytest.mark.slow
@@ -57,9 +57,9 @@ def test_planned_widths_are_those_of_releases_of_all_kinds_of_columns(
 def test_where_noise_hides_what_rows_say_no_interval_is_planned_and_few_releases_have_all() -> None:
     found = planned(5, sizes=[700, 700, 600], method="logistic", rate=0.5)
     assert [one.half_width for one in found.intervals] == [None]
-    each = [released(found.agreement, 2000, seed) for seed in range(10)]
+    each = [released(found.agreement, 2000, seed) for seed in range(4)]
     complete = [all(half is not None for halves in one.values() for half in halves) for one in each]
-    assert sum(complete) <= 3
+    assert sum(complete) <= 1
     assert not found.is_enough
     assert "plan.intervals_missing" in texts_by_code(expectation_blocks(found))
 
@@ -68,7 +68,7 @@ def test_stated_deviations_are_those_of_the_plan() -> None:
     bounds, stated = bounds_with(CLASSES), {"age": 10.0, "dose": 1.2}
     found = planned(None, bounds=bounds, method="logistic", rate=0.3, deviations=stated)
     assert [one.unit for one in found.intervals] == [10.0, 1.2, 1.0]
-    assert np.abs(ratios(found, 6, rate=0.3, deviations=stated) - 1).max() < 0.15
+    assert np.abs(ratios(found, 2, rate=0.3, deviations=stated) - 1).max() < 0.15
     usual = planned(None, bounds=bounds, method="logistic", rate=0.3)
     same = planned(None, bounds=bounds, method="logistic", rate=0.3, deviations={"age": 120 / 7})
     assert same.intervals == usual.intervals

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from support.repetitions import with_slow
 
 from smc_dp.data.federation import Rows
 from smc_dp.data.load_pool import load_pool
@@ -455,7 +456,7 @@ def test_curves_have_the_means_of_their_own_trials():
 
 
 @pytest.mark.parametrize(
-    ("axis", "measure"), [("epsilon", "accuracy"), ("inverse epsilon", "error"), ("setting", "seconds")]
+    ("axis", "measure"), with_slow([("inverse epsilon", "error"), ("setting", "seconds")], ("inverse epsilon", "error"))
 )
 def test_pictures_are_drawn(axis, measure):
     panel = Panel("p", ("s",), axis, measure, places=(1.0,))

@@ -164,6 +164,7 @@ def only(plan: GridPlan, settings: set[str], methods: set[str], draws: int, repe
     return replace(plan, settings=kept, entries=entries, repeats=repeats)
 
 
+@pytest.mark.slow
 def test_the_page_is_made_of_secure_sums(tmp_path, shown):
     """The smallest part of the grid, through the whole machinery."""
     plan = only(shown.plan, {"breast cancer"}, {"batch", "newton", "prr_mean"}, 1, 1)

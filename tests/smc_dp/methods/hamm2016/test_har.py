@@ -48,6 +48,7 @@ def accuracy(trained: Trained, target: Target, test: Rows, draws: int = 6) -> fl
     return float(np.mean([trained.release(target, rng).model.accuracy(test) for _ in range(draws)]))
 
 
+@pytest.mark.slow
 def test_without_noise_the_order_is_the_paper_s(simulation: tuple[Ensemble, Rows]) -> None:
     voters, test = simulation
     batch = accuracy(Batch(LAM).train(voters.federation), Target(None), test, 1)

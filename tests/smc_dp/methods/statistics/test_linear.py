@@ -161,14 +161,14 @@ def test_the_clip_is_a_smaller_part_of_the_bound_where_noise_makes_the_bound() -
 def test_the_mean_of_both_estimates_errs_as_its_covariance_says() -> None:
     rng, zero = np.random.default_rng(2), np.zeros((2, 2))
     of_step, of_start = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[4.0, -1.0], [-1.0, 9.0]])
-    starts, steps = (rng.multivariate_normal(np.zeros(2), V, size=20_000) for V in (of_start, of_step))
+    starts, steps = (rng.multivariate_normal(np.zeros(2), V, size=5000) for V in (of_start, of_step))
     made = [
         CoefficientInference(b, zero, of_step, b - start, 0.0, zero, np.zeros(2, dtype=bool), zero).averaged_with_start(
             of_start
         )
         for start, b in zip(starts, steps, strict=True)
     ]
-    assert np.cov(np.array([one.estimate for one in made]).T) == pytest.approx(made[0].privacy, abs=0.05)
+    assert np.cov(np.array([one.estimate for one in made]).T) == pytest.approx(made[0].privacy, abs=0.1)
     assert np.linalg.inv(made[0].privacy) == pytest.approx(np.linalg.inv(of_step) + np.linalg.inv(of_start))
 
 
@@ -252,16 +252,16 @@ def test_the_noise_is_that_of_all_parties() -> None:
         (1, ("gram", "products"), (0, 15), (2.0**28, 2.0**34)),
         (2, ("gradient", "meat"), (0, 5), (2.0**26, 2.0**52)),
     ):
-        sums = [np.sum([spec.noise.share(r, rng) for _ in range(3)], axis=0) for _ in range(300)]
+        sums = [np.sum([spec.noise.share(r, rng) for _ in range(3)], axis=0) for _ in range(150)]
         said = (*steps.noise.gram, steps.noise.residuals)[r]
         for name, at, unit in zip(names, start, units, strict=True):
             measured = np.std(np.array(sums, dtype=float)[:, at : at + p]) / unit
-            assert measured == pytest.approx(getattr(said, name), rel=0.1), name
+            assert measured == pytest.approx(getattr(said, name), rel=0.15), name
 
 
 def test_numbers_of_rows_err_as_they_say() -> None:
     rows, target = drawn(1000, 5), Target(Fraction(3), noise=DDG)
-    check_counts([inferred(*rows, target, f"{seed}")[0] for seed in range(60)], len(rows[1]))
+    check_counts([inferred(*rows, target, f"{seed}")[0] for seed in range(30)], len(rows[1]))
 
 
 def test_no_record_enters_more_than_it_may() -> None:

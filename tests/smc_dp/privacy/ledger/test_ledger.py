@@ -284,6 +284,7 @@ def test_another_data_set_does_not_have_the_budget_again(tmp_path: Path) -> None
     assert {name: standing.left for name, standing in apart.items()} == {DATA: Fraction(2, 5), OTHER: Fraction(9, 10)}
 
 
+@pytest.mark.slow
 def test_a_ledger_of_very_many_data_sets_is_shown_soon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A stranger's ledger may hold tens of thousands: sums of the first thousand are shown, and every entry."""
     limit = History.begin("0" * 64, Limit(Fraction(1000), Fraction(1, 1000)), "2026-01-01T00:00:00Z")
@@ -581,7 +582,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, tuple[Entry, 
     return path.read_bytes(), entries
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(at=st.integers(0, 16383), bits=st.integers(1, 255))
 def test_a_flipped_byte_is_refused_or_changes_nothing(
     good: tuple[bytes, tuple[Entry, ...]], at: int, bits: int
@@ -827,7 +828,7 @@ GUARANTEES = (
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(OPERATIONS, st.sampled_from([Fraction(0), Fraction(1, 10**6)]))
 def test_whatever_happens_the_limit_is_kept(
     operations: list[tuple[str, int, Fraction | None]], delta: Fraction

@@ -190,7 +190,7 @@ def all_spent(logs: list[Log], chains: list[Chain], account: Account) -> Fractio
     return spent(true.history, account)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     STEPS,
     STEPS,
@@ -249,7 +249,7 @@ def test_a_recovered_ledger_never_counts_less_than_the_heads_that_were_given_say
             assert is_refused(found, [chain]) or spent(found) >= all_spent([log, other], [chain], RECORDS)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(STEPS, min_size=2, max_size=4), st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=4))
 def test_a_ledger_that_is_lost_again_and_again_counts_everything(
     lives: list[list[Step]], losses: list[tuple[int, bool]]

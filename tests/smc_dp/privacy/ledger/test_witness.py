@@ -92,13 +92,13 @@ def grown(history: History, times: int) -> History:
     return history
 
 
-def test_an_older_copy_is_refused_by_any_one_witness_in_100_of_100_trials(tmp_path: Path) -> None:
+def test_an_older_copy_is_refused_by_any_one_witness_however_it_has_grown(tmp_path: Path) -> None:
     """A ledger grows and is put back at random. One of three witnesses has seen it; the others know nothing."""
     draw, refusals = Stream.insecure_from_seed(1), 0
     with ExitStack() as stack:
         names = ("south", "west", "east")
         witnesses = [stack.enter_context(Witness.create(tmp_path / name, name)) for name in names]
-        for trial in range(100):
+        for trial in range(25):
             owner = Identity(trial.to_bytes(32, "big"))
             honest = witnesses[draw.below(3)]
             before = grown(History.begin(draw.bytes(32).hex(), LIMIT, "2026-01-31T12:00:00Z"), draw.below(4))
@@ -115,7 +115,7 @@ def test_an_older_copy_is_refused_by_any_one_witness_in_100_of_100_trials(tmp_pa
             with refused("head.of_other_entries" if is_longer else "head.seen_further", name=honest.key.name):
                 check_cosigned(restored, [cosigned], owner.public, honest.key)
             refusals += honest.last(owner.public) == cosigned
-    assert refusals == 100
+    assert refusals == 25
 
 
 def test_the_owner_alone_signs_heads(ledger: Path, south: Witness) -> None:
