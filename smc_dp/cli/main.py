@@ -211,7 +211,8 @@ def _with_commands(error: Any) -> str:
     if context is None or not isinstance(context.command, typer.core.TyperGroup):
         return str(message)
     commands = ", ".join(context.command.commands)
-    return f"{message.removesuffix('.')}. The commands of {context.command_path}: {commands}."
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end} The commands of {context.command_path}: {commands}."
 
 
 def _said(message: str, error: BaseException) -> str:

@@ -93,6 +93,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     from smc_dp.run.preparation import parse_drop_outs, prepare_run
     from smc_dp.run.report_blocks import blocks
     from smc_dp.run.settings import RunRequest
+    from smc_dp.run.shared_rows import shared_test_rows
     from smc_dp.run.simulation import check_parties, local_parties, simulate_each, simulate_run
 
     request = validate_document(RunRequest, said, "options")
@@ -132,6 +133,8 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
             check_parties(local_parties(found, agreement, rng))  # a party that cannot take part is refused first
         having = {name: len(own) for name, own in found.federation.by_name.items()}
         screen.print_blocks(expected_in_simulation(agreement, having))
+        if request.data.party is not None:
+            screen.print_blocks(shared_test_rows(found))
     with allow_cells(how.most_cells), screen.progress_bars(quiet=as_json) as hear:
         report = simulate_run(found, agreement, rng, folder, hear, drop_out=drop_outs, **simulated)
     _write_metrics(how.metrics, main_job.metrics_by_release([report]), request.data)

@@ -116,8 +116,8 @@ class TableFault:
             advice = f"; write {self.line} into [{self.section}] of the bounds{note}"
             if released:
                 advice = (
-                    f"; the bounds of the release lack {self.line} in [{self.section}], and cannot be changed. Correct "
-                    "the cell, or leave the row out"
+                    f"; the bounds of the release do not have {self.line} in [{self.section}], and cannot be changed. "
+                    "Correct the cell, or leave the row out"
                 )
             fault = replace(fault.followed_by(advice), fields={**fault.fields, "advice": advice})
         if self.rows:

@@ -273,7 +273,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
     "a quote that does not end": (
         b'age;sex\n1;"f\n2;m\n',
         'separator = ";"',
-        "is not CSV: line 2 has a quote that does not end",
+        "is not CSV: line 2 has a quotation mark without its end",
     ),
     "text behind a quote": (
         b'age,sex\n1,m\n1,"f"x\n',
