@@ -10,8 +10,9 @@ large study the participants that come next after the curator cosign. All of it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from protocols.crypto.identity import Signer
@@ -21,6 +22,8 @@ from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.core.writing import replace_file
 from smc_dp.deploy.frame import Frame
+from smc_dp.deploy.ledger_heads import may_carry
+from smc_dp.deploy.site import separate_conflicts
 from smc_dp.deploy.store import Store
 from smc_dp.deploy.study import JointStudy, witnesses_of
 from smc_dp.privacy.ledger.witness import Witness
@@ -72,14 +75,35 @@ class TranscriptHeads:
             return []
         return [Frame(self._study.digest, self._name, CURATOR_NAME, "cosigned", 0, made.encode())]
 
+    @cached_property
+    def _signed(self) -> bytes | None:
+        """Body of the head that the curator has signed. It is read once: the transcript lies beside it."""
+        return next((frame.body for frame in self._store.outgoing() if frame.lane == "head"), None)
+
+    @cached_property
+    def _cosigned(self) -> list[Frame]:
+        """Frames that came to the curator with cosignatures. All messages of the session lie beside them."""
+        return [frame for frame in self._store.received() if self._is_cosignature(frame)]
+
+    def _is_cosignature(self, frame: Frame) -> bool:
+        its = (frame.study, frame.to, frame.lane, frame.number)
+        return its == (self._study.digest, CURATOR_NAME, "cosigned", 0) and may_carry(self._study.names, frame)
+
+    def take(self, frames: Sequence[Frame]) -> bool:
+        """Keep the cosignatures in these frames that have come to the curator; return whether there was a new one."""
+        known = {frame.key: frame.digest for frame in self._cosigned}
+        fresh, _ = separate_conflicts(known, [frame for frame in frames if self._is_cosignature(frame)])
+        if fresh:
+            self._store.commit(fresh)
+            self._cosigned.extend(fresh)
+        return bool(fresh)
+
     def collect(self, session_id: bytes, folder: Path, awaited: list[str]) -> list[str]:
         """Write the head with all cosignatures that have come to the curator; return the parties without one."""
-        signed = [p.body for p in self._store.outgoing() if p.lane == "head"]
-        came = [p for p in self._store.received() if (p.lane, p.to, p.number) == ("cosigned", CURATOR_NAME, 0)]
-        if self._name != CURATOR_NAME or not signed:
+        if self._name != CURATOR_NAME or self._signed is None:
             return []
-        found, missing = CosignedTranscript.read(signed[0]), set(awaited)
-        for frame in sorted(came, key=lambda p: self._study.names.index(p.sender)):
+        found, missing = CosignedTranscript.read(self._signed), set(awaited)
+        for frame in sorted(self._cosigned, key=lambda p: self._study.names.index(p.sender)):
             identity = self._study.identities[frame.sender]
             try:
                 said = CosignedTranscript.read(frame.body)

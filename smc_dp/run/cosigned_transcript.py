@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
+from protocols.runtime.session import Session
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger.merkle import leaf_hash, tree_root
 from smc_dp.privacy.ledger.signed_note import (
@@ -33,7 +34,7 @@ from smc_dp.privacy.ledger.signed_note import (
 from smc_dp.privacy.ledger.witness import witness_name
 
 _ORIGIN = "smc-dp.transcript/"
-MOST_COSIGNED_BYTES = 1 << 17
+_MOST_BYTES = 1 << 17
 _SESSION = "session "
 
 
@@ -65,7 +66,7 @@ class CosignedTranscript:
     def read(cls, content: bytes) -> CosignedTranscript:
         """Read the file beside a transcript; InputError for any other bytes."""
         parts = content.removesuffix(b"\n").split(b"\n\n")
-        if len(content) > MOST_COSIGNED_BYTES or len(parts) % 2 or not content.endswith(b"\n"):
+        if len(content) > _MOST_BYTES or len(parts) % 2 or not content.endswith(b"\n"):
             raise InputError("cosigned.malformed")
         notes = [SignedNote.read(b"%b\n\n%b\n" % pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
         return cls(notes[0], tuple(notes[1:]))
@@ -93,6 +94,12 @@ class CosignedTranscript:
             if (made := key.signature_in(self.head)) is not None:
                 return note, made
         return None
+
+    def cosigners(self, session: Session, transcript: bytes) -> list[str]:
+        """Return the parties that cosigned this transcript; InputError unless the curator signed its head."""
+        self.check_signed(session.id, session.identities[CURATOR_NAME], head_of_transcript(session.id, transcript))
+        others = [name for name in session.names if name != CURATOR_NAME]
+        return [name for name in others if self.witnessed_by(session.id, name, session.identities[name])]
 
     def check_signed(self, session_id: bytes, curator: bytes, head: Checkpoint) -> None:
         """Raise InputError unless this is the head of this transcript, signed by the curator."""

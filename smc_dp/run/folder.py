@@ -31,7 +31,6 @@ from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.coefficient_intervals import make_intervals
 from smc_dp.run.coefficients import make_coefficients
-from smc_dp.run.cosigned_transcript import MOST_COSIGNED_BYTES
 from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
 from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
@@ -50,7 +49,7 @@ _MOST_BYTES = {
     TRANSCRIPT: 1 << 30,
     AUXILIARY: 1 << 25,
     STUDY: 1 << 25,
-    COSIGNED: MOST_COSIGNED_BYTES,
+    COSIGNED: 1 << 27,
 }
 FILES = tuple(_MOST_BYTES)
 """Files that a run may write into its folder."""

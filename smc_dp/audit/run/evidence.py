@@ -27,7 +27,6 @@ from smc_dp.core import reading
 from smc_dp.core.documents import Read, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.cosigned_transcript import MOST_COSIGNED_BYTES
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
 from smc_dp.run.folder import listed_files, parse_release, recompute_release, warn_of_page
 from smc_dp.run.identities import parse_identities
@@ -160,7 +159,7 @@ def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path 
     if STUDY in named:
         files[STUDY] = read_run_file(folder, STUDY, reading.MAX_JSON_BYTES)
     if has_file(folder, COSIGNED):
-        files[COSIGNED] = read_run_file(folder, COSIGNED, MOST_COSIGNED_BYTES)
+        files[COSIGNED] = read_run_file(folder, COSIGNED, reading.MAX_JSON_BYTES)
     files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_TRANSCRIPT_BYTES)
     where = str(path_of(folder, TRANSCRIPT))
     lines, head = _read(files[TRANSCRIPT], where)

@@ -13,7 +13,6 @@ from dataclasses import replace
 from types import CodeType, MappingProxyType, ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 import scipy.stats
 from broken import pathak_mutants as mutants
@@ -47,15 +46,7 @@ from smc_dp.attacks.report import AttackReport
 from smc_dp.attacks.report_blocks import _HEADINGS, attack_verdicts, describe_power, measured_sections
 from smc_dp.audit.epsilon.bounds import clopper_pearson
 from smc_dp.cli.main import main
-from smc_dp.data.federation import Public
-from smc_dp.methods.hamm2016.votes import Soft, Vote, majority_labels
-from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.sums.soft_statistic import SoftStatistic
-from smc_dp.methods.sums.statistic import sensitivity, statistic_in_integers
-from smc_dp.methods.sums.whitening import Whitening
 from smc_dp.pages.blocks import PageTable
-from smc_dp.privacy.output import GRID
-from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
 
@@ -340,56 +331,7 @@ def test_any_party_finds_the_noise_of_any_other_as_printed() -> None:
         assert found == secrets[victim].eta[0]
 
 
-def test_what_is_not_in_a_view_is_a_lookup_error() -> None:
-    seen = sessions.run_program(pathak2010.PROGRAM, sessions.draw_secrets(2, 1, seeded(0)), 512, seeded(0))
-    with pytest.raises(ValueError, match="PrintedSelected"):
-        message_from(seen.charlie, "P1", PrintedSelected)
-    with pytest.raises(ValueError, match="PartyKeys"):
-        stage_result(seen.charlie, PartyKeys)
-
-
-@pytest.mark.parametrize(
-    ("calibration", "draws", "rate"),
-    [
-        ("proven", 80, 0.95),
-        pytest.param("proven", 400, 0.99, marks=pytest.mark.slow),
-        pytest.param("paper", 400, 0.99, marks=pytest.mark.slow),
-    ],
-)
-def test_the_contributor_recognises_its_noise_nearly_always(calibration: Any, draws: int, rate: float) -> None:
-    """All parties decide rightly, at this rate at least with 95 % confidence."""
-    method, target = PathakMean(strip_noise.LAM), Target(strip_noise.EPSILON, calibration)
-    models, sizes, rng = strip_noise._models(), strip_noise._SIZES, seeded(calibration)
-    exact, right = [sum(column) for column in zip(*models, strict=True)], 0
-    public = Public(len(sizes), len(exact), 2)
-    for _ in range(draws):
-        noise = [method.distribution(target, n, public).sample(rng) for n in sizes]
-        S = [w + e for w, e in zip(exact, noise[0], strict=True)]
-        found = [strip_noise.strip_own_noise(S, w, e, len(sizes)) for w, e in zip(models, noise, strict=True)]
-        right += found == [exact, None, None, None]
-    assert clopper_pearson(right, draws, CONFIDENCE)[0] >= rate
-
-
 # One vote of many.
-
-
-def test_one_party_flips_every_majority_label_and_moves_soft_ones_by_its_share() -> None:
-    M, lam = vote_flip.PARTIES, vote_flip.LAM
-    for_one, against = (vote_flip.tied_ensemble(side) for side in (1, -1))
-    assert (majority_labels(for_one.counts) != majority_labels(against.counts)).all()
-
-    def moved(method: Vote | Soft) -> float:
-        V = [method.train_from(parties).V[0] for parties in (for_one, against)]
-        return float(np.linalg.norm(V[0] - V[1]))
-
-    assert moved(Soft(lam)) <= Soft(lam).sensitivity(2, M)
-    assert Soft(lam).sensitivity(2, M) * 100 < moved(Vote(lam)) <= Vote(lam).sensitivity(2)
-    X = for_one.federation.unlabelled
-    assert X is not None
-    whitening = Whitening.of(X, SoftStatistic().gamma)
-    G = whitening.rows(X)
-    totals = [np.array(statistic_in_integers(G, parties.counts), dtype=float) for parties in (for_one, against)]
-    assert np.linalg.norm(totals[0] - totals[1]) / 2.0**GRID.fraction_bits <= float(sensitivity(G, 2, whitening))
 
 
 # The interface and the command.
@@ -412,10 +354,6 @@ def test_bad_arguments_are_refused(arguments: tuple[str, str, int], code: str) -
 def test_keys_have_a_usable_length(bits: int) -> None:
     with refused("key_bits.not_possible", shortest_key_bits=512, longest_key_bits=4096, got=bits):
         attacks.measure("link-sender", "as published", 16, seeded(0), key_bits=bits)
-
-
-def test_a_trial_does_not_depend_on_the_length_of_keys() -> None:
-    assert residues_mod_k.ATTACK.variants[0].trial(seeded(0), 1024)
 
 
 def test_progress_is_told() -> None:

@@ -22,7 +22,6 @@ import pyarrow.parquet as pq
 import pytest
 from support.parquet import parse_parquet
 
-from smc_dp.cli.main import main
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
 from smc_dp.data import csv_cells, dictionary_encoding, limits, parquet_cells, text_lines
@@ -458,31 +457,3 @@ def test_little_and_much_memory_give_a_number_of_cells_that_an_owner_may_state()
 
 
 SMALL = "age,outcome\n1,no\n2,yes\n3,no\n"
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["run", "--method", "newton", "--party", "north.csv", "--party", "south.csv", "--bounds", "bounds.toml"],
-        ["bounds", "check", "north.csv", "--bounds", "bounds.toml"],
-    ],
-)
-def test_commands_that_read_tables_have_the_limit_as_an_option(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("north.csv").write_text(SMALL)
-    Path("south.csv").write_text(SMALL + "4,yes\n")
-    Path("bounds.toml").write_text('[columns]\nage = [0, 9]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n')
-    assert main([*command, "--most-cells", "8"]) == 0
-    capsys.readouterr()
-    assert main([*command, "--most-cells", "5"]) == 2
-    said = capsys.readouterr()  # the option goes before the file, so the option is what has to be larger
-    assert " 50" in said.err + said.out
-    assert "north.csv.toml" not in said.err + said.out
-    assert main([*command, "--most-cells", "50"]) == 0
-    Path("north.csv.toml").write_text("file = {most_cells = 50}")
-    assert main(command) == 0
-    Path("north.csv.toml").write_text("file = {most_cells = 5}")
-    assert main([*command, "--most-cells", "8"]) == 0
-    assert main(command) == 2

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -103,6 +104,30 @@ def test_a_published_folder_has_it_and_a_folder_without_it_says_so(folder: Path,
     (folder / COSIGNED).unlink()
     assert (outcome(folder).code, outcome(folder).inapplicable) == ("cosigned.none", True)
     assert COSIGNED not in publish_run(folder, tmp_path / "without")
+
+
+def test_a_head_of_another_transcript_is_not_published(folder: Path, tmp_path: Path) -> None:
+    kept = CosignedTranscript.read((folder / COSIGNED).read_bytes())
+    session = bytes.fromhex(kept.head.text.split("\n")[0].partition("/")[2])
+    other = CosignedTranscript.sign(session, (folder / TRANSCRIPT).read_bytes() + b"x\n", CURATOR)
+    stranger = CosignedTranscript.sign(session, (folder / TRANSCRIPT).read_bytes(), sites.identity("stranger"))
+    for content, code in (
+        *((other.encode(), "cosigned.other_transcript"), (stranger.encode(), "cosigned.not_signed")),
+        (b"north, 1970-01-01, F32\n", "cosigned.malformed"),
+    ):
+        (folder / COSIGNED).write_bytes(content)
+        with refused(code, at=str(folder / COSIGNED)):
+            publish_run(folder, tmp_path / "public")
+    assert not (tmp_path / "public").exists()
+
+
+def test_a_file_that_is_too_long_is_a_fault_of_it_and_ends_no_audit(folder: Path, tmp_path: Path) -> None:
+    kept = CosignedTranscript.read((folder / COSIGNED).read_bytes())
+    (folder / COSIGNED).write_bytes(replace(kept, statements=kept.statements * 200).encode())
+    assert (folder / COSIGNED).stat().st_size > 1 << 17
+    assert outcome(folder).code == "cosigned.malformed"
+    with refused("cosigned.malformed"):
+        publish_run(folder, tmp_path / "public")
 
 
 def test_the_audit_refuses_another_transcript_and_every_signature_that_is_missing(folder: Path) -> None:
@@ -244,6 +269,35 @@ def test_the_curator_waits_for_one_deadline_and_no_longer_and_comes_back_for_wha
     run.close()
 
 
+def test_the_store_is_read_once_for_all_looks_at_cosignatures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The transcript and all messages of the session lie in it."""
+    run = Sites(STUDY, tmp_path)
+    run.run(until=lambda: run.ends.get("P1") == "released")
+    run.away = {"P2", "P3"}
+    run.run(until=lambda: run.facts(CURATOR_NAME).get("end") == "released")
+    store, since = run.stores[CURATOR_NAME], run.clock.now
+    reads = {name: Mock(wraps=getattr(store, name)) for name in ("received", "outgoing")}
+    for name, read in reads.items():
+        monkeypatch.setattr(store, name, read)
+    run.run()
+    assert run.clock.now - since > MESSAGES
+    assert all(sum(not asked.kwargs for asked in read.mock_calls) <= 1 for read in reads.values())  # of all frames
+    run.close()
+
+
+def test_a_clock_that_was_set_back_after_the_release_keeps_nobody(tmp_path: Path) -> None:
+    run = Sites(STUDY, tmp_path)
+    run.run(until=lambda: run.ends.get("P1") == "released")
+    run.away = {"P2", "P3"}
+    run.run(until=lambda: run.facts(CURATOR_NAME).get("end") == "released")
+    run.clock.now = before = run.clock.now - 1e6
+    run.run()
+    assert run.ends[CURATOR_NAME] == "released"
+    assert run.clock.now - before < MESSAGES
+    assert (run.at[CURATOR_NAME].folder / "run" / COSIGNED).exists()
+    run.close()
+
+
 class Repeating(PassingCarrier):
     """A relay that hands over each frame twice."""
 
@@ -281,13 +335,17 @@ def test_a_head_that_the_curator_has_not_is_not_answered(tmp_path: Path) -> None
     run.close()
 
 
-def test_a_relay_that_is_gone_after_the_release_keeps_nobody_for_longer_than_a_deadline(tmp_path: Path) -> None:
+@pytest.mark.parametrize("back", [0.0, 1e6])
+def test_a_relay_that_is_gone_after_the_release_keeps_nobody_for_longer_than_a_deadline(
+    back: float, tmp_path: Path
+) -> None:
     tries: list[Sequence[Frame]] = []
 
     class Gone(PassingCarrier):
         def send(self, frames: Sequence[Frame]) -> None:
             if any((p.lane, p.to) == ("cosigned", CURATOR_NAME) for p in frames):
                 tries.append(frames)
+                run.clock.now -= back if len(tries) == 2 else 0.0
                 assert len(tries) < 1000, "it tries without end"
                 raise CarrierError("relay.gone")
             self.inner.send(frames)
@@ -296,7 +354,7 @@ def test_a_relay_that_is_gone_after_the_release_keeps_nobody_for_longer_than_a_d
     before = run.clock.now
     run.run()
     assert set(run.ends.values()) == {"released"}
-    assert MESSAGES < run.clock.now - before < 4 * MESSAGES
+    assert back or MESSAGES < run.clock.now - before < 4 * MESSAGES
     run.close()
 
 

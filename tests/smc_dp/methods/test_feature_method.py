@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,19 +19,12 @@ from sklearn.linear_model import LogisticRegression
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, first_outside, into_ball
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.load_pool import load_pool
-from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod, site_perturbations
 from smc_dp.methods.method import release_parts
-from smc_dp.methods.model import LinearModel
-from smc_dp.methods.registry import find_method
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
 EXACT = Target(None)
-needs_data = pytest.mark.skipif(
-    "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
-)
 METHODS: tuple[AverageMethod | FeatureMethod, ...] = (AverageMethod(), FeatureMethod())
 
 
@@ -128,36 +119,6 @@ def test_the_combination_is_in_the_span_of_the_sites(target: Target) -> None:
         assert distance(M[:2]) > 1e-3  # and in no smaller one
 
 
-def test_one_site_is_scaled() -> None:
-    federation, _ = sites(1, 100, 5)
-    trained = FeatureMethod().train(federation)
-    f = trained.classifiers(EXACT, stream(1))[0]
-    found = weights(trained.release(EXACT, stream(1)).model)
-    cosine = float(f @ found / np.linalg.norm(f) / np.linalg.norm(found))
-    assert cosine == pytest.approx(1, abs=1e-12)
-    assert np.linalg.norm(found) != pytest.approx(np.linalg.norm(f), rel=1e-3)
-
-
-def test_as_many_sites_as_dimensions_span_everything() -> None:
-    """With a negligible lam the combination is then the aggregator's own unregularised logistic regression."""
-    lam, d = 1e-8, 4
-    federation, _ = sites(6, 30, d, seed=3, m0=400)
-    assert federation.labelled is not None
-    X, rng = federation.labelled.X, np.random.default_rng(1)
-    y = (X @ np.ones(d) + rng.normal(size=400) > 0).astype(np.int64)  # not separable
-    parties = tuple(Rows(r.X, (r.X @ rng.normal(size=d) > 0).astype(np.int64)) for r in federation.parties)
-    own = by_scikit(X, y, 1e-12)
-
-    def difference(N: int) -> float:
-        few = Federation(parties[:N], 2, labelled=Rows(X, y))
-        found = weights(FeatureMethod(lam=lam).train(few).release(EXACT, stream(1)).model)
-        return float(np.linalg.norm(found - own) / np.linalg.norm(own))
-
-    assert difference(4) < 1e-3
-    assert difference(6) < 1e-3
-    assert difference(3) > 1e-1
-
-
 def law_of_exact_minimisers(rows: Rows, scale: float, modulus: float) -> Callable[[Array], Array]:
     """For d = 1 and Laplace noise b: f <= t if and only if b is at least the b(t) that makes t the minimiser."""
     u = (2 * rows.y - 1) * rows.X[:, 0]
@@ -189,60 +150,6 @@ def test_releases_have_the_density_that_the_proof_is_about(calibration: Any) -> 
     assert p_value(scale, law.total) > 1e-6
     assert p_value(2 * scale, law.total) < 1e-12
     assert p_value(scale, law.modulus) < 1e-12  # without Delta
-
-
-def printed_error(model: LinearModel, test: Rows) -> float:
-    """Return the misclassification rate of the paper's section 4, where a row at margin zero counts as correct."""
-    margins = (2.0 * test.y - 1) * (test.X @ (model.W[1] - model.W[0]))
-    return float(np.mean(margins < 0))
-
-
-def mean_error(method: AverageMethod | FeatureMethod, federation: Federation, test: Rows, target: Target) -> float:
-    trained, rng = method.train(federation), stream(9)
-    return float(np.mean([printed_error(trained.release(target, rng).model, test) for _ in range(12)]))  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-def test_with_noise_the_feature_method_errs_less_than_the_average() -> None:
-    """FL < AL at every epsilon; without noise they are about equal (paper, section 4)."""
-    federation, test = sites(8, 150, 10, seed=5)
-    fn, an = (mean_error(method, federation, test, EXACT) for method in (FeatureMethod(), AverageMethod()))
-    assert abs(fn - an) < 0.03
-    for epsilon in (Fraction(1, 10), Fraction(3, 10), Fraction(1)):
-        target = Target(epsilon)
-        fl, al = (mean_error(method, federation, test, target) for method in (FeatureMethod(), AverageMethod()))
-        assert fl < al - 0.02
-        assert fn < fl
-
-
-@needs_data
-@pytest.mark.slow
-def test_mnist_as_in_figures_3a_to_3c() -> None:
-    """3 against 7, 50 components, 10 sites and the aggregator with 789 rows each, Lambda = 10^-2, h = 1/2.
-
-    The cliff of that rule (at epsilon = 0.125 b moves a classifier 60 times as far as at 0.12) shows in the mean.
-    """
-    deal = Partition(parties=10, per_party=789, labelled=789, components=50, bias=0.0)
-    federation, test = partition_pool(load_pool("mnist37", Path(os.environ["SMC_DP_DATA"])), deal, 0)
-    error = {
-        (method.name, epsilon): mean_error(method, federation, test, Target(Fraction(epsilon), "paper"))
-        for method in METHODS
-        for epsilon in ("0.025", "0.12", "0.125", "0.25")
-    }
-    for epsilon in ("0.025", "0.12", "0.125", "0.25"):
-        assert error["feat_agg", epsilon] < error["avg_agg", epsilon]
-    assert error["avg_agg", "0.125"] > error["avg_agg", "0.12"] + 0.1
-    steady = [mean_error(AverageMethod(), federation, test, Target(Fraction(e))) for e in ("0.12", "0.125")]
-    assert abs(steady[1] - steady[0]) < 0.1
-    exact = [mean_error(method, federation, test, EXACT) for method in METHODS]
-    assert max(exact) < 0.04
-
-
-def test_margin_zero_counts_as_correct() -> None:
-    test = Rows(np.array([[0.0, 0.5], [0.0, 0.5], [0.5, 0.0], [-0.5, 0.0]]), np.array([0, 1, 1, 1]))
-    model = LinearModel(np.array([[-1.0, 0.0], [1.0, 0.0]]))
-    assert printed_error(model, test) == 0.25
-    assert 1 - model.accuracy(test) == 0.5
 
 
 def test_what_the_statement_says() -> None:
@@ -385,8 +292,3 @@ def test_what_is_missing_or_wrong_is_named() -> None:
             replace(method, site_epsilons=(1.0, 1.0, 1.0)).train(federation)
         with refused("noise.not_of_calibration", got="laplace", other="knorm"):
             method.train(federation).release(Target(Fraction(1), noise="laplace"), stream(1))
-
-
-def test_they_are_found_by_name() -> None:
-    assert find_method("feat_agg") is FeatureMethod
-    assert find_method("avg_agg") is AverageMethod

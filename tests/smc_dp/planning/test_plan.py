@@ -21,7 +21,7 @@ from smc_dp.methods.expected_gain import expected_gain
 from smc_dp.pages.blocks import texts_by_code
 from smc_dp.planning import recommendation, report
 from smc_dp.planning.candidate import Candidate, Circumstances
-from smc_dp.planning.plan import Plan, unclaimed
+from smc_dp.planning.plan import Plan
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD
 from smc_dp.run.settings import RunSettings
 
@@ -241,20 +241,6 @@ def test_beyond_a_thousand_columns_another_method_is_advised() -> None:
         recommendation.largest_sum(Candidate.build("newton", among(50, 50, dimension=1001)))
         < recommendation.LARGEST_SUM
     )
-
-
-def test_who_must_not_collude_is_said_in_the_words_of_the_claim(paper: Plan, usual: Plan) -> None:
-    assert paper.must_not_collude[0].startswith("One malicious party removes all noise")
-    assert (
-        paper.must_not_collude[-1]
-        == "Charlie together with P_1, the first party, learns the noise, and so the exact sum of all weights."
-    )
-    assert [said.split(" with Charlie")[0] for said in usual.must_not_collude] == ["If more than t parties collude"]
-    assert "any 1 of the 3 parties" in usual.holds_against
-    with_drop_outs = smc_dp.plan([300] * 5, 12, method="newton", dropouts=1, colluders=2)
-    assert with_drop_outs.must_not_collude[0].startswith("If drop-outs are allowed, Charlie and T")
-    assert (with_drop_outs.planned.may_deviate, paper.planned.may_deviate) == (2, None)
-    assert list(unclaimed(Candidate.build("newton", among(9, 9, colluders=1)))) == []  # all but one may collude
 
 
 def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> None:

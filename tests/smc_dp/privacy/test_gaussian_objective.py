@@ -17,7 +17,6 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.perturbed import Huber, Logistic, Loss
 from smc_dp.methods.training.solver import PUBLIC_TAU
-from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.gaussian import VARIANCE_LOST, mu_for, variance_for
 from smc_dp.privacy.gaussian_objective import ROUNDING_RADIUS, GaussianPerturbation, gaussian_perturbation
 from smc_dp.privacy.noise import DiscreteGaussian, KNorm
@@ -210,11 +209,6 @@ def test_the_linear_term_is_gaussian_of_its_deviation() -> None:
     for times, fits in ((1, True), (7, False), (0.5, False)):
         found = scipy.stats.kstest(terms, scipy.stats.norm(scale=times * sigma(law) / 7).cdf).pvalue
         assert found > 1e-6 if fits else found < 1e-12
-
-
-def test_b_is_shorter_than_for_pure_epsilon() -> None:
-    pure = objective_perturbation.proven_perturbation(Fraction(1, 2), 32561, 4e-4, Fraction(1, 4), 123, PUBLIC_TAU)
-    assert math.sqrt(123) * sigma(a9a("0.5")) < 0.4 * 123 * float(pure.noise.scale) / UNIT
 
 
 @pytest.mark.parametrize(

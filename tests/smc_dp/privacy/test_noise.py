@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 import scipy.special
 import scipy.stats
-from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.methods.training.objective import RegularisedLogistic
-from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.pathak2010 import SmallestNoise
@@ -165,22 +163,6 @@ def test_samples_have_the_law_of_their_name() -> None:
     assert radius_fits(knorm, 1) < 1e-12
 
 
-@pytest.mark.parametrize("d", with_slow([1, 2, 10, 123], 123))
-def test_knorm_noise_is_a_gaussian_of_a_gamma_variance(d: int) -> None:
-    """sqrt(V) g with V from Gamma((d+1)/2, 2 scale^2) and g standard normal has the law: coordinates and lengths."""
-    rng, reference = Stream.insecure_from_seed(f"mixture {d}"), np.random.default_rng(d)
-    ours = np.array([KNorm(d, Fraction(10**9)).sample(rng) for _ in range(300 if d > 10 else 1000)], dtype=float) / 1e9
-
-    def agreement(shape: float) -> float:
-        V = reference.gamma(shape, 2.0, (20_000, 1))
-        mixed = np.sqrt(V) * reference.normal(size=(len(V), d))
-        pairs = ((ours[:, 0], mixed[:, 0]), (np.linalg.norm(ours, axis=1), np.linalg.norm(mixed, axis=1)))
-        return min(float(scipy.stats.ks_2samp(*pair).pvalue) for pair in pairs)
-
-    assert agreement((d + 1) / 2) > 1e-6
-    assert agreement((d + 1) / 2 * (0.5 if d < 10 else 0.8)) < 1e-12  # broken twin: another shape
-
-
 @pytest.mark.parametrize("d", [1, 2, 123, 10_000])
 @pytest.mark.parametrize("bits", [1, 20, 80])
 def test_tails_hold_and_are_not_far_off(d: int, bits: int) -> None:
@@ -208,7 +190,7 @@ def test_tails_hold_and_are_not_far_off(d: int, bits: int) -> None:
 
 @pytest.mark.parametrize("d", [1, 123])
 @pytest.mark.parametrize("bits", [1, 20, 80])
-@pytest.mark.parametrize("variance", [Fraction(1, 3), Fraction(50), Fraction(10**6)])
+@pytest.mark.parametrize("variance", [Fraction(1, 3), Fraction(50)])
 def test_gaussian_tails_hold_and_are_not_far_off(d: int, bits: int, variance: Fraction) -> None:
     law = np.exp(gaussian_pmf(variance, 40 + math.ceil(14 * math.sqrt(variance))))
     centre = len(law) // 2
@@ -300,19 +282,6 @@ def test_paper_guarantee_is_the_known_fraction_of_the_nominal_epsilon() -> None:
             statement = SmallestNoise(**public | {"noise": noise}).guarantee(10_000)
             assert statement.epsilon == pytest.approx(factor * G / (4 * parties), rel=1e-4)
             assert any("nominal epsilon is 1.0;" in caveat for caveat in statement.caveats)
-
-
-def test_paper_laplace_noise_really_loses_more_than_its_nominal_epsilon() -> None:
-    # One party, d = 123, lam = 1: flip the label of one dense row among empty ones.
-    n, d = 50, 123
-    X = np.zeros((n, d))
-    X[0] = (1 - 2.0**-40) / math.sqrt(d)
-    public = PUBLIC | {"calibration": "paper", "noise": "laplace", "parties": 1, "epsilon": Fraction(1)}
-    W, V = (GRID.encode(minimise(RegularisedLogistic(1.0), X, [label] + [1] * (n - 1)).weights) for label in (1, -1))
-    realised = SmallestNoise(**public).distribution(n).epsilon(sum(abs(a - b) for a, b in zip(W, V, strict=True)))
-    claimed = SmallestNoise(**public).guarantee(n).epsilon
-    assert claimed is not None
-    assert 2.7 < realised <= Fraction(claimed)  # the nominal epsilon is 1
 
 
 def test_the_statement_says_who_is_outside() -> None:

@@ -16,7 +16,7 @@ from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise_perturbed
+from smc_dp.methods.training.perturbed import Huber, Logistic, Loss
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.noise import KNorm
 from smc_dp.privacy.objective_perturbation import (
@@ -26,7 +26,6 @@ from smc_dp.privacy.objective_perturbation import (
     proven_perturbation,
     published_perturbation,
 )
-from smc_dp.privacy.sensitivity import logistic_constants
 
 Rule = Callable[[Fraction, int, float, Fraction, int, float], ObjectivePerturbation]
 
@@ -179,44 +178,6 @@ def test_the_bound_is_attained_and_each_mistake_is_found() -> None:
     # Calibrated for Lambda = 2 lam where the objective has (lam/2) |f|^2.
     assert law.extra == 0
     assert realised(law, loss, modulus=law.total / 2) > 1.1 * paid
-
-
-def determinant_ratios(rng: np.random.Generator, n_modulus: float, c: float, draws: int) -> Array:
-    """det(A + P)/det(A + Q) for A >= n Lambda and rank-one P, Q >= 0 of norm at most c."""
-    ratios = []
-    for _ in range(draws):
-        d = int(rng.integers(1, 6))
-        root = rng.normal(size=(d, int(rng.integers(0, 4)))) * rng.exponential()
-        A = root @ root.T + n_modulus * np.eye(d)
-        P, Q = (
-            float(rng.uniform()) ** 0.3 * c * np.outer(x, x) / (x @ x) * bent
-            for x, bent in ((rng.normal(size=d), 1), (rng.normal(size=d), rng.integers(0, 2)))
-        )
-        ratios.append(np.linalg.det(A + P) / np.linalg.det(A + Q))
-    return np.array(ratios)
-
-
-def test_the_determinant_costs_one_logarithm() -> None:
-    rng = np.random.default_rng(5)
-    for n_modulus, c in ((0.5, 1.0), (2.0, 0.25), (0.1, 2.0)):
-        ratios = determinant_ratios(rng, n_modulus, c, 3000)
-        assert ratios.max() <= (1 + c / n_modulus) * (1 + 1e-9)
-        assert ratios.max() >= 0.95 * (1 + c / n_modulus)  # so half the logarithm would be too little
-        assert ratios.max() > math.sqrt(1 + c / n_modulus)
-
-
-def test_the_minimiser_is_pushed_out_of_the_ball_of_unperturbed_ones() -> None:
-    """So the distance of gradients at minimisers without b does not bound |b - b'|; 2 does."""
-    n, modulus, length = 5, 2.0, 400.0
-    constants = logistic_constants(modulus)
-    # Nearly at right angles to the minimiser, which is 40 long: margins of about -3.
-    u, v = (np.array([0.075, s * math.sqrt(1 - 0.076**2)]) for s in (1.0, -1.0))
-    X, y = np.array([u, [0.0, 0], [0, 0], [0, 0], [0, 0]]), np.ones(n)
-    f = np.array([float(c) for c in minimise_perturbed(Logistic(), X, y, modulus, (Fraction(length / n), Fraction(0)))])
-    assert np.linalg.norm(f) > 100 * constants.W
-    moved = float(np.linalg.norm(u / (1 + math.exp(u @ f)) - v / (1 + math.exp(v @ f))))
-    assert moved > 1.755 > constants.G
-    assert moved <= 2
 
 
 def fits_gamma(lengths: Array, scale: float, dimension: int) -> float:

@@ -7,12 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import scipy.stats
-from support.repetitions import with_slow
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.arrays import Array
 from smc_dp.privacy.gaussian import epsilon_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import (
@@ -102,66 +99,6 @@ def test_the_noise_is_drawn_once_and_added_before_the_division(noise: NoiseName)
 def test_what_leaves_the_ring_wraps_round_and_is_not_clamped() -> None:
     edge = 2**127 - 1
     assert perturb([edge + 1], None, stream()).tolist() == [-(2.0**87)]
-
-
-THRESHOLDS = np.arange(0.5, 1, 0.005)
-MISTAKEN = 1e-6
-
-
-def releases(noise: NoiseName, d: int, scale_by: Fraction, draws: int) -> Array:
-    """Releases of 0 under noise of scale_by times the scale that epsilon = 1 needs, in sensitivities: (draws, d)."""
-    calibrated = calibrate_noise(Target(Fraction(1), noise=noise), d, DELTA)
-    assert isinstance(calibrated.distribution, KNorm | DiscreteLaplace)
-    weaker = Calibrated(
-        type(calibrated.distribution)(d, calibrated.distribution.scale * scale_by), calibrated.sensitivity
-    )
-    rng = stream(f"audit {noise} {d} {scale_by}")
-    return np.array([perturb([0] * d, weaker, rng) for _ in range(draws)]) * 2.0**40 / calibrated.sensitivity
-
-
-def lower_bounds(y: Array, noise: NoiseName) -> Array:
-    """For every threshold, the log of P(event | neighbour)/P(event | 0), both probabilities on their safe side.
-
-    The neighbour is a whole sensitivity away along the first axis, as far as the norm of the noise lets it be; noise
-    is added, so its releases are those of 0, moved. The event is that the loss, the log of the ratio of the two
-    densities in parts of its largest value, reaches the threshold. Each Clopper-Pearson limit is wrong with
-    probability MISTAKEN/2.
-    """
-    order, n, neighbour = (1 if noise == "laplace" else 2), len(y), np.eye(1, y.shape[1])
-    counts = []
-    for z in (y, y + neighbour):
-        loss = np.linalg.norm(z, order, axis=1) - np.linalg.norm(z - neighbour, order, axis=1)
-        counts.append(n - np.searchsorted(np.sort(loss), THRESHOLDS))
-    of_zero, of_neighbour = counts
-    low = scipy.stats.beta.ppf(MISTAKEN / 2, of_neighbour, n - of_neighbour + 1)
-    return np.asarray(np.log(low / scipy.stats.beta.ppf(1 - MISTAKEN / 2, of_zero + 1, n - of_zero)))
-
-
-def epsilon_seen(noise: NoiseName, d: int, scale_by: Fraction, draws: int) -> float:
-    """A lower bound on epsilon: one half of the draws chooses the threshold, the other one is counted."""
-    chosen, counted = np.split(releases(noise, d, scale_by, draws), 2)
-    return float(lower_bounds(counted, noise)[lower_bounds(chosen, noise).argmax()])
-
-
-HALF = Fraction(1, 2)
-"""The broken twin: noise of half the scale, whose epsilon is 2."""
-
-
-@pytest.mark.parametrize(("noise", "draws"), with_slow([("knorm", 5_000), ("laplace", 20_000)], ("laplace", 20_000)))
-def test_releases_show_no_more_than_epsilon_and_half_of_the_noise_shows_more(noise: NoiseName, draws: int) -> None:
-    assert 0.7 < epsilon_seen(noise, 1, Fraction(1), draws) <= 1
-    assert 1.5 < epsilon_seen(noise, 1, HALF, draws) <= 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("noise", ["knorm", "laplace"])
-@pytest.mark.parametrize(("d", "floor"), [(1, 0.9), (2, 0.8)])
-def test_many_releases_show_nearly_epsilon_and_half_of_the_noise_shows_more(
-    noise: NoiseName, d: int, floor: float
-) -> None:
-    assert floor < epsilon_seen(noise, d, Fraction(1), 60_000) <= 1
-    if d > 1:  # one dimension has the test above
-        assert 1.5 < epsilon_seen(noise, d, HALF, 30_000) <= 2
 
 
 def said(target: Target, calibrated: Calibrated | None) -> PrivacyStatement:

@@ -8,7 +8,6 @@ from dataclasses import fields
 
 import numpy as np
 
-from protocols.curator import CURATOR_NAME
 from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.network import LINK_MODELS, Traffic, traffic
 from protocols.runtime.role_stepper import KEY_STAGE
@@ -27,8 +26,9 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import Fault, InputError, shown
+from smc_dp.privacy.ledger.signed_note import Checkpoint
 from smc_dp.run.coefficients import coefficients_fault
-from smc_dp.run.cosigned_transcript import CosignedTranscript, head_of_transcript
+from smc_dp.run.cosigned_transcript import CosignedTranscript
 from smc_dp.run.documents import StageTimings, TimingsFile
 from smc_dp.run.protocols.openings import has_openings
 from smc_dp.run.release import COSIGNED, RELEASE, SHARES, TIMINGS, TRANSCRIPT
@@ -249,18 +249,13 @@ def check_cosigned_transcript(evidence: Evidence) -> CheckOutcome:
     The release does not state this head, which is made after it: a folder without one is as the sites left it, or
     somebody has removed it.
     """
-    content, session = evidence.files.get(COSIGNED), evidence.session
-    if content is None:
+    if COSIGNED not in evidence.files:
         return not_applicable("cosigned.none", file=COSIGNED)
-    identities = session.identities
     try:
-        found = CosignedTranscript.read(content)
-        head = head_of_transcript(session.id, evidence.files[TRANSCRIPT])
-        found.check_signed(session.id, identities[CURATOR_NAME], head)
-        others = [name for name in session.names if name != CURATOR_NAME]
-        names = [name for name in others if found.witnessed_by(session.id, name, identities[name])]
+        found = CosignedTranscript.read(evidence.files[COSIGNED])
+        names = found.cosigners(evidence.session, evidence.files[TRANSCRIPT])
     except InputError as error:
         return failed(error.fault)
     if not names:
         return not_applicable("cosigned.by_nobody")
-    return passed("cosigned.holds", lines=head.size, names=tuple(names))
+    return passed("cosigned.holds", lines=Checkpoint.read(found.head.text).size, names=tuple(names))

@@ -25,7 +25,7 @@ from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import charts, report, runner, study, task
 from smc_dp.experiments.compare.peers import PEERS
-from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, epsilon_text, plain_data
+from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain_data
 from smc_dp.experiments.compare.results import Trial, trials_from_csv
 from smc_dp.experiments.compare.runner import ExperimentGrid
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
@@ -100,10 +100,6 @@ def test_a_wrong_plan_is_refused(change, code):
         replace(PLAN, **change)
 
 
-def test_epsilons_are_written_as_asked():
-    assert [epsilon_text(e) for e in (Fraction(1, 10), Fraction(10), None)] == ["0.1", "10", "inf"]
-
-
 def test_trials_are_those_of_the_methods_themselves(tmp_path):
     """Without noise there is one answer, and here it is computed by hand."""
     grid = run(PLAN, tmp_path / "out")
@@ -119,12 +115,6 @@ def test_trials_are_those_of_the_methods_themselves(tmp_path):
     assert len(grid.trials) == 2 * (2 + 1) + 2 * 1
     assert {t.delta for t in grid.trials} == {0.0}
     assert all(t.seconds > 0 for t in grid.trials)
-
-
-def test_gaussian_noise_has_its_delta_in_the_table(tmp_path):
-    gauss = replace(WSUM, noise="gauss", delta=Fraction(1, 1000))
-    grid = run(replace(PLAN, entries=(gauss,)), tmp_path / "out")
-    assert {(t.epsilon, t.delta) for t in grid.trials} == {(1.0, 0.001), (math.inf, 0.0)}
 
 
 def test_statements_are_true_and_of_each_epsilon(tmp_path):
@@ -469,12 +459,6 @@ def test_pictures_are_drawn(axis, measure):
     assert png.startswith(b"\x89PNG")
     assert len(png) > 10_000
     assert charts.draw_panel(replace(panel, settings=("u",), places=()), some_study(), TRIALS) is None
-
-
-def test_every_method_has_its_colour_and_shades_stay_apart():
-    assert all(charts.method_colour(name) == method.colour for name, method in METHODS.items())
-    assert charts.method_colour("no method") in charts._OTHERS
-    assert len({charts.lighten("#1f77b4", step) for step in range(3)}) == 3
 
 
 _CONES = [[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.63]]

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
-from support.repetitions import with_slow
 
 from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import charts, epsilon_axis, guarantee, report, runner, study
@@ -182,8 +181,9 @@ def covered(figure: Figure) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [charts.WIDE, charts.NARROW], ids=["wide", "narrow"])
-@pytest.mark.parametrize("axis", with_slow(["epsilon", "inverse epsilon"], "inverse epsilon"))
+@pytest.mark.parametrize("axis", ["epsilon", "inverse epsilon"])
 def test_what_a_picture_says_can_be_read(axis, form, monkeypatch):
     shown, panel, trials = a_study(axis)
     figure = charts.panel_figure(panel, shown, trials, form)

@@ -100,6 +100,7 @@ def test_steps_together_cost_what_is_stated_and_no_less_noise_does():
     assert drawn_steps(0.97 * noise, 0.2, 10, 0.5) > 1.03 * 0.01
 
 
+@pytest.mark.slow
 def test_opposite_rows_of_full_length_are_the_worst():
     """Over a grid of the plane, for other angles and lengths, and for factors on both sides of 1."""
     noise, rate, line = 0.8, 0.3, np.linspace(-7, 7, 281)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.repetitions import with_slow
 
 from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
@@ -239,7 +238,8 @@ def test_curves_and_claims_tell_them_apart() -> None:
     assert (clear.trust, Point("s", "batch", "none").trust) == ("aggregator", "none")
 
 
-@pytest.mark.parametrize("form", with_slow([charts.WIDE, charts.NARROW], charts.NARROW), ids=["wide", "narrow"])
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [charts.WIDE, charts.NARROW], ids=["wide", "narrow"])
 def test_a_legend_of_many_curves_is_whole_and_shows_who_is_trusted(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hollow markers stand for nobody. The twins: a picture that is too low, and markers that are all filled."""
     plan = replace(PLAN, entries=tuple(replace(e, label=f"wsum {i}") for i in range(9) for e in (CLEAR, SECURE)))

@@ -20,12 +20,11 @@ from smc_dp.methods.collaborative.quadratics import (
     minimise_quadratic,
     minimise_trimmed,
 )
-from smc_dp.methods.collaborative.rounds import BiasedModel, append_one, scale_into_ball
+from smc_dp.methods.collaborative.rounds import append_one, scale_into_ball
 from smc_dp.privacy.functional import (
     L2_SENSITIVITY,
     UNIT_BITS,
     coefficient_count,
-    coefficients,
     l1_sensitivities,
     quadratic,
     scales_as_published,
@@ -75,15 +74,6 @@ def test_without_noise_the_printed_form_averages_by_size():
     assert long.model.theta == pytest.approx(released.model.theta, abs=1e-6)
 
 
-def test_the_polynomial_classifies_about_as_well_as_logistic_regression():
-    fed, test = federation(4000), rows(4000, 3, 9)
-    best = BiasedModel(np.array([4, 0, 0, 0.5])).accuracy(test)
-    released = Ofaa().train(fed).release(Target(Fraction(1)), stream(0))
-    assert released.model.accuracy(test) > best - 0.03
-    assert released.model.auc(test) > 0.8
-    assert released.model.predict(test.X).mean() == pytest.approx(test.y.mean(), abs=0.1)
-
-
 # The noise and what it gives.
 
 
@@ -110,26 +100,6 @@ def test_the_deviation_for_the_repair_is_that_of_the_draws(noise):
     ratio = float(np.sqrt(np.mean(draws**2))) / noise_deviation(law)
     assert ratio == pytest.approx(1, abs=0.08)
     assert abs(2 * ratio - 1) > 0.8
-
-
-def neighbours() -> tuple[np.ndarray, np.ndarray]:
-    """One row of the unit ball with both labels: coefficients that differ by the whole sensitivity."""
-    whole = np.array([[1.0, 0.0]])
-    a, b = (np.array(coefficients(whole, np.array([y])), dtype=object) for y in (0, 1))
-    return a, b
-
-
-@pytest.mark.parametrize(("factor", "fine"), [(1, True), (Fraction(1, 2), False)])
-def test_log_ratios_of_neighbours_stay_below_epsilon(factor, fine):
-    a, b = neighbours()
-    law = polynomial_noise(Target(Fraction(1, 2), "proven", "knorm"), 2).distribution
-    scale = float(law.scale * factor)
-    worst = 0.0
-    for seed in range(200):
-        z = a + np.array(law.sample(stream(seed)), dtype=object)
-        lengths = [float(np.linalg.norm((z - c).astype(float))) for c in (a, b)]
-        worst = max(worst, abs(lengths[1] - lengths[0]) / scale)
-    assert (worst <= 0.5) == fine
 
 
 def test_statements_of_the_proven_form_do_not_grow_with_rounds():
@@ -195,26 +165,13 @@ def test_every_round_of_the_proven_form_uses_the_same_polynomial_and_the_printed
     assert len({u.tobytes() for u in redrawn}) == 5
 
 
-def test_averaging_the_printed_uploads_removes_their_noise_and_not_that_of_the_proven_form():
-    # 200 rounds at noise so small that minimisers are nearly linear in it: errors shrink as 1/sqrt T.
-    fed = Federation((rows(400, 2, 1),), 2)
-    target = Target(Fraction(400), **LAPLACE)
-    clean = Ofaa().train(fed).release(Target(None, **LAPLACE), stream(0)).uploads[0, 0]
-    uploads = Ofaa(rounds=200).train(fed).release(target, stream(0)).uploads[:, 0]
-    single = float(np.sqrt(np.mean(np.sum((uploads - clean) ** 2, axis=1))))
-    averaged = np.linalg.norm(uploads.reshape(10, 20, 3).mean(axis=1) - clean, axis=1)
-    assert float(np.sqrt(np.mean(averaged**2))) / single == pytest.approx(1 / sqrt(20), rel=0.5)
-    proven = Ofaa(rounds=200).train(fed).release(Target(Fraction(400)), stream(0)).uploads[:, 0]
-    assert np.linalg.norm(proven.mean(axis=0) - clean) == pytest.approx(np.linalg.norm(proven[0] - clean))
-
-
 def test_the_printed_minimum_mostly_does_not_exist_and_the_party_keeps_what_it_downloaded():
     fed, target = federation(200, 16), Target(Fraction(1, 10), **LAPLACE)
     exact = Ofaa(rounds=4).train(fed).release(target, stream(0))
     assert exact.unsolved == 12
     assert not exact.uploads.any()
-    truncated = Ofaa(rounds=60, reading="truncated").train(fed).release(target, stream(0))
-    assert truncated.unsolved == 180
+    truncated = Ofaa(rounds=20, reading="truncated").train(fed).release(target, stream(0))
+    assert truncated.unsolved == 60
     lengths = np.linalg.norm(truncated.uploads, axis=2)
     assert lengths.max() <= 1000 * (1 + 1e-12)
     assert lengths.max() > 999
@@ -271,23 +228,6 @@ def test_eigenvalues_are_lifted_to_four_deviations_of_all_the_noise_in_them(monk
     target = Target(Fraction(1, 2), noise="gauss")
     Ofaa(trust=trust).train(federation(20)).release(target, stream(0))
     assert floors == [pytest.approx(4 * times / float(target.mu), rel=1e-9)]
-
-
-def test_projection_is_the_better_repair_in_many_dimensions():
-    fed, test = federation(4000, 16), rows(4000, 16, 9)
-    area = {}
-    for repair in ("project", "trim"):
-        trained = Ofaa(repair=repair).train(fed)
-        area[repair] = [trained.release(Target(Fraction(1, 3)), stream(s)).model.auc(test) for s in range(12)]
-    assert np.mean(area["project"]) > np.mean(area["trim"]) + 0.03
-
-
-def test_a_feature_that_is_never_seen_has_weight_zero():
-    party = rows(100, 3, 1)
-    party.X[:, 2] = 0
-    released = Ofaa().train(Federation((party,), 2)).release(Target(None, **LAPLACE), stream(0))
-    assert released.unsolved == 0
-    assert released.model.theta[2] == 0
 
 
 def test_noise_of_each_party_is_sqrt_of_their_number_times_that_of_one():

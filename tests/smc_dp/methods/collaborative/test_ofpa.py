@@ -13,10 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from support.hospitals import federation, rows
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods import registry
-from smc_dp.methods.collaborative import ofpa, tilted
+from smc_dp.methods.collaborative import tilted
 from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
 from smc_dp.methods.collaborative.param_laplace import ParamLaplace
 from smc_dp.methods.collaborative.rounds import (
@@ -29,30 +27,6 @@ from smc_dp.methods.collaborative.rounds import (
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
-
-FARTHEST = 2.0**20  # as good as unbounded; its inverse is as good as zero
-
-
-def existence(rows: Array, y: Array, v: Array) -> float:
-    """Whether there is a minimiser, by linear programming: if this is positive.
-
-    It is the largest delta, up to 1/2, such that some q in [delta, 1 - delta]^n has sum of q_i a_i = v with
-    a_i = (2 y_i - 1) x~_i, which is the equation of a minimiser for q_i = sigmoid(-a_i.theta). Negative: the objective
-    falls for ever along some direction (Farkas), and -inf if no q of whatever size will do; zero: its infimum is not
-    attained. Solved as: how far can v - (sum of a_i)/2 be stretched and still be a sum of r_i a_i, |r_i| <= 1/2?
-    """
-    signed = ((2 * y - 1)[:, np.newaxis] * rows).T
-    found = scipy.optimize.linprog(
-        np.append(np.zeros(len(y)), -1.0),
-        A_eq=np.column_stack([signed, signed.sum(axis=1) / 2 - v]),
-        b_eq=np.zeros(len(v)),
-        bounds=[*[(-0.5, 0.5)] * len(y), (0, FARTHEST)],
-    )
-    if not found.success:
-        raise ArithmeticError(f"a bounded linear program that zero solves was not solved: {found.message}")
-    stretch = -float(found.fun)
-    return (1 - 1 / stretch) / 2 if stretch > 1 / FARTHEST else -inf
-
 
 PRINTED = {"calibration": "paper", "noise": "laplace"}
 
@@ -105,57 +79,16 @@ def test_the_printed_objective_without_noise_is_unpenalised_logistic_regression(
     assert np.abs(short.uploads - released.uploads).max() > 0.1
 
 
-def brute_force_existence(X: np.ndarray, y: np.ndarray, v: np.ndarray) -> bool:
-    """Along no direction of a fine net does the objective fail to rise in the end (2 features)."""
-    heights = [np.array([np.cos(a) * np.cos(b), np.sin(a) * np.cos(b), np.sin(b)]) for a, b in net()]
-    directions = np.array(heights)
-    margins = ((2 * y - 1)[:, np.newaxis] * X) @ directions.T
-    return bool((np.maximum(0, -margins).sum(axis=0) + directions @ v > 0).all())
-
-
-def net() -> list[tuple[float, float]]:
-    return [(a, b) for a in np.linspace(0, 2 * np.pi, 181) for b in np.linspace(-np.pi / 2, np.pi / 2, 91)]
-
-
-@pytest.mark.slow
-def test_the_certificate_agrees_with_a_search_for_directions_and_with_newton():
-    seen = set()
-    for seed in range(30):
-        X, y = problem(30, 2, seed)
-        v = np.append(np.random.default_rng(seed).laplace(scale=3.0, size=2), 0.0)
-        delta = existence(X, y, v)
-        if abs(delta) < 0.01:
-            continue  # the net is too coarse
-        seen.add(delta > 0)
-        assert (delta > 0) == brute_force_existence(X, y, v)
-        theta, solved = tilted.minimise_tilted(X, y, v, np.zeros(3))
-        assert solved == (delta > 0)
-        assert np.linalg.norm(theta) <= 1000
-        if delta > 0:
-            q = 1 / (1 + np.exp((2 * y - 1) * (X @ theta)))
-            assert ((2 * y - 1) * q) @ X == pytest.approx(v, abs=1e-8)
-            assert min(q.min(), 1 - q.max()) <= delta + 1e-9  # a minimiser's own q is one that is allowed
-    assert seen == {True, False}
-
-
-def test_certificates_of_cases_that_are_known():
+def test_whether_there_is_a_minimiser_is_told_where_it_is_known():
     X = append_one(np.array([[-0.5], [-0.1], [0.1], [0.5]]))
     separable, mixed = np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 0, 1])
-    assert existence(X, separable, np.zeros(2)) == pytest.approx(0, abs=1e-9)
     assert not tilted.minimise_tilted(X, separable, np.zeros(2), np.zeros(2))[1]
-    assert existence(X, mixed, np.zeros(2)) > 0.1
     assert tilted.minimise_tilted(X, mixed, np.zeros(2), np.zeros(2))[1]
-    assert existence(X, mixed, np.array([5.0, 0])) < 0
+    assert not tilted.minimise_tilted(X, mixed, np.array([5.0, 0]), np.zeros(2))[1]
     # A feature that a party never sees: its noise alone decides, and there is never a minimiser.
     blank = np.column_stack([np.zeros(4), X])
-    assert existence(blank, mixed, np.array([0.01, 0, 0])) == -inf
     assert not tilted.minimise_tilted(blank, mixed, np.array([0.01, 0, 0]), np.zeros(3))[1]
-    assert existence(blank, mixed, np.zeros(3)) > 0.1
     assert tilted.minimise_tilted(blank, mixed, np.zeros(3), np.zeros(3))[1]
-    # So with indicators of both values of a column: (1, 1, -1) leaves every score as it is.
-    coded = np.array([[1.0, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
-    assert existence(coded, mixed, np.array([0.01, 0.02, 0])) == -inf
-    assert existence(coded, mixed, np.array([0.01, -0.01, 0])) > 0.1
 
 
 # As printed.
@@ -200,38 +133,6 @@ def test_downloading_the_average_changes_nothing_in_the_exact_reading():
         warm = tilted.descend_tilted(append_one(party.X), party.y.astype(float), v, start, 40)
         still = tilted.descend_tilted(append_one(party.X), party.y.astype(float), v, np.zeros(4), 40)
         assert np.abs(warm - still).max() > 0.01  # the truncated reading does remember
-
-
-def errors_of_uploads(rounds: int) -> np.ndarray:
-    """What noise adds to the uploads of one party: (rounds, 3)."""
-    fed, method = Federation((rows(4000, 2, 1),), 2), Ofpa(rounds)
-    clean = Ofpa().train(fed).release(Target(None, **PRINTED), stream(0)).uploads[0, 0]
-    return method.train(fed).release(Target(Fraction(4), **PRINTED), stream(0)).uploads[:, 0] - clean
-
-
-def shrink(errors: np.ndarray, block: int) -> bool:
-    """Whether means of as many uploads as make a block have about 1/sqrt(block) of the error of one upload."""
-    averaged = errors.reshape(-1, block, 3).mean(axis=1)
-    left = np.sqrt((averaged**2).sum(axis=1).mean() / (errors**2).sum(axis=1).mean())
-    return bool(left == pytest.approx(1 / sqrt(block), rel=0.4))
-
-
-@pytest.mark.slow
-def test_averaging_a_party_s_uploads_shrinks_their_noise_as_one_over_sqrt_t(monkeypatch):
-    errors = errors_of_uploads(400)
-    assert shrink(errors, 5)
-    assert shrink(errors, 20)
-    # The twin: noise that is drawn once and kept is not averaged away, however many uploads there are.
-    first = {}
-
-    def kept(target, d, rng):
-        return first.setdefault(target, noise_as_published(target, d, rng))
-
-    monkeypatch.setattr(ofpa, "noise_as_published", kept)
-    same = errors_of_uploads(40)
-    assert not shrink(same, 5)
-    assert not shrink(same, 20)
-    assert np.linalg.norm(same.mean(axis=0)) == pytest.approx(np.linalg.norm(same[0]))
 
 
 def test_minimisers_that_do_not_exist_are_counted_and_stay_finite():
@@ -366,19 +267,6 @@ def test_no_regulariser_is_refused_with_the_reason(lam):
         ParamLaplace(lam=lam)
 
 
-def test_without_a_regulariser_one_record_does_move_the_parameters_without_bound():
-    """The reason: flipping one label makes the classes separable, and the minimiser goes to infinity with 1/lam."""
-    X = np.array([[-0.9], [-0.8], [0.8], [0.9]])
-    moved = []
-    for lam in (1e-2, 1e-4, 1e-6):
-        trained = [
-            ParamLaplace(lam).train(Federation((Rows(X, np.array(y)),), 2)).known for y in ([0, 0, 1, 1], [1, 0, 1, 1])
-        ]
-        moved.append(float(np.linalg.norm(trained[0] - trained[1])))
-    assert moved[1] > 2 * moved[0]
-    assert moved[2] > moved[1] + 5
-
-
 # What they share.
 
 
@@ -425,8 +313,3 @@ def test_what_makes_no_sense_is_refused(make, code):
 def test_noise_that_the_theory_does_not_give_is_refused(method, target, code):
     with refused(code):
         method.train(federation(20)).release(target, stream(0))
-
-
-def test_they_are_found_by_name():
-    assert registry.find_method("ofpa") is Ofpa
-    assert registry.find_method("param_laplace") is ParamLaplace

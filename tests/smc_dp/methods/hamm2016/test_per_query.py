@@ -19,7 +19,6 @@ from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, ReleaseAll, Service
 from smc_dp.methods.hamm2016.votes import Average
 from smc_dp.methods.training.votes import count_votes
-from smc_dp.privacy.noise import DiscreteLaplace
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import NoiseName, Target
@@ -138,13 +137,6 @@ def test_neighbours_answers_compose_to_epsilon(noise: NoiseName, classes: int) -
     # twins: noise for one query only; for a change of one count (Laplace noise of scale 1/epsilon)
     assert q * q * one > 1.1 * wanted
     assert q * one > 1.1 * wanted / 2
-
-
-def test_noise_grows_linearly_with_the_queries() -> None:
-    laws = [NoisyMax(queries=q).noise(Target(Fraction(1), noise="laplace"), 3).distribution for q in (1, 10)]
-    assert all(isinstance(law, DiscreteLaplace) for law in laws)
-    assert laws[1].scale == 10 * laws[0].scale  # type: ignore[union-attr]
-    assert laws[0].scale == 2 * 2**GRID.fraction_bits  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("noise", with_slow(["knorm", "laplace"], "knorm"))

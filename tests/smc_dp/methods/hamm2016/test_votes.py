@@ -228,46 +228,6 @@ def test_printed_factor_for_auxiliary_rows_is_not_enough_for_the_logistic_loss()
     assert distance > (N + M - 1) / (N * M * lam) * 1.1  # twin: the printed factor on half of the printed constant
 
 
-@pytest.mark.parametrize("M", [5, 40])
-def test_an_auxiliary_row_costs_nothing_in_the_end(M: int) -> None:
-    """Both factors by which `soft_aux` has more noise than `soft` are 1 + O(M/N), above 1, and fall to it."""
-    lam = 10.0
-    soft = Soft(lam).sensitivity(2, M)
-    for N in (10, 1000, 10**5, 10**7):
-        excess = float(SoftAuxiliary(lam).sensitivity(2, M, N) / soft) - 1
-        if N > 2 * M:  # else 2 W is less
-            assert excess == pytest.approx((2 * M - 1) / N, rel=1e-3)
-        assert excess > (M - 1) / N  # twin: the printed factor in place of the proven one
-    assert excess < 1e-5
-    in_soft = Soft(lam).noise(a_federation(M=M).public).nominal
-    for N in (10, 1000):
-        nominal = SoftAuxiliary(lam).noise(a_federation(M=M, N=N).public).nominal
-        assert nominal is not None
-        assert in_soft is not None
-        assert nominal / in_soft == Fraction(N + M - 1, N)  # section 4.5
-
-
-def test_neighbours_with_another_auxiliary_row_come_to_those_without() -> None:
-    """Every vote of a party is turned round, and one auxiliary row as well; weights are short, so gradients are near T.
-
-    Then models are (N + M - 1)/(N M lam) apart: N - 1 rows move by 1/M each, and the last one's part by 1.
-    """
-    M, lam = 5, 100.0
-    apart = {}
-    for N in (8, 100, 4000):
-        X = np.tile([[1 - 1e-12, 0.0]], (N, 1))
-        turned = X.copy()
-        turned[-1] = -X[-1]
-        others = [all_one(N, 1)] * (M - 1)
-        pair = [voting(Z, 2, *others, all_one(N, k)) for Z, k in ((X, 1), (turned, 0))]
-        trained = [SoftAuxiliary(lam).train_from(e) for e in pair]
-        distance, proven = moved(*trained), SoftAuxiliary(lam).sensitivity(2, M, N)
-        apart[N] = distance / allowed(Soft(lam).sensitivity(2, M), trained[0])
-        assert distance <= allowed(proven, trained[0])
-    assert apart[8] > 1.2  # twin: the sensitivity of `soft` does not cover an auxiliary row
-    assert abs(apart[4000] - 1) < 0.005 < abs(apart[100] - 1) < abs(apart[8] - 1)
-
-
 def test_average_reaches_its_bound() -> None:
     lam, w = 0.1, largest_softmax_norm(2, 0.1)
     V = np.array([[[w, 0.0]], [[0.3, 0.2]]])
@@ -346,14 +306,6 @@ def test_printed_noise_has_the_true_epsilon_of_the_theory(classes: int, lam: flo
         assert epsilon_of(trained, "proven", "laplace") == 1.0
         assert trained.V[0].size == dimension
     assert epsilon_of(Soft(lam).train(federation), "paper") <= 0.50001 * constant * diameter  # half for two classes
-
-
-def test_gaussian_noise_is_zero_concentrated() -> None:
-    privacy = Soft(0.1).train(a_federation()).release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy
-    assert privacy.kind == "zcdp"
-    assert privacy.mu == Target(Fraction(1)).mu
-    assert privacy.rho == pytest.approx(privacy.mu**2 / 2, rel=1e-9)
-    assert (privacy.epsilon, privacy.delta) == (1.0, pytest.approx(1e-5))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +21,6 @@ from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.pathak2010.models import model_noise
-from smc_dp.methods.registry import METHODS, find_method
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID
@@ -168,18 +166,6 @@ def test_local_releases_carry_every_party_s_own_noise() -> None:
     assert scipy.stats.ks_2samp(lengths, reference([125, 125, 125])).pvalue < REJECT  # broken twin: of all rows
 
 
-def test_with_equal_parties_the_mean_needs_root_K_less_noise_than_local_models() -> None:
-    """Standard deviations of a coordinate: tau sqrt(d + 1) over K once, or over sqrt K when K are averaged."""
-    K = 16
-    one = Federation(tuple(rows(30, seed) for seed in range(K)), 2)
-    deviations = []
-    for method in (PathakMean(LAM), Local(LAM)):
-        trained, rng = method.train(one), seeded("root K")
-        sample = np.array([weights(trained.release(Target(Fraction(1)), rng).model) for _ in range(150)])
-        deviations.append(float(sample.std(axis=0).mean()))
-    assert deviations[1] / deviations[0] == pytest.approx(math.sqrt(K), rel=0.2)
-
-
 # Neighbours: what they can see of one record, exactly, from trained models on the grid and the law.
 
 
@@ -229,12 +215,6 @@ def test_with_printed_noise_one_record_costs_what_is_stated_and_not_the_nominal_
     seen = loss_seen(make(1.0), target, 0)
     assert 0.95 * rounded_epsilon(calibrated) < seen <= rounded_epsilon(calibrated)
     assert seen < 0.3  # a quarter over K of the nominal 1
-
-
-def test_a_larger_party_is_protected_better_by_the_noise_of_the_smallest() -> None:
-    target = Target(Fraction(1))
-    ratio = loss_seen(PathakMean(1.0), target, 1) / loss_seen(PathakMean(1.0), target, 0)
-    assert ratio == pytest.approx(20 / 30, rel=0.005)
 
 
 # What the statements say.
@@ -309,40 +289,6 @@ def test_no_noise_and_a_known_seed_promise_nothing() -> None:
 # The size of the smallest party is data.
 
 
-def log_ratio_when_a_record_is_added(scale_of: Callable[[int], float], at: float, d: int = 3) -> float:
-    """Of K-norm densities with the scales for n and n + 1 records, at this distance from both centres."""
-    s, t = scale_of(25), scale_of(26)
-    return abs(d * math.log(t / s) + at / t - at / s)
-
-
-def test_no_pure_epsilon_comes_out_for_neighbours_of_other_sizes() -> None:
-    """The scale follows the smallest size, so far from the centre the ratio of densities has no bound.
-
-    Hence these methods state `replace`, whatever is asked for, and the name for other neighbours is another method.
-    """
-
-    def scale(n: int) -> float:
-        calibrated = model_noise(Target(Fraction(1)), n, 3, LAM, 3)
-        assert calibrated is not None
-        assert isinstance(calibrated.distribution, KNorm)
-        return float(calibrated.distribution.scale) / 2**40
-
-    ratios = [log_ratio_when_a_record_is_added(scale, at) for at in (10.0, 1e3, 1e5)]
-    assert ratios == sorted(ratios)
-    assert ratios[-1] > 1000
-    fixed = [log_ratio_when_a_record_is_added(lambda _: scale(25), at) for at in (10.0, 1e3, 1e5)]
-    assert max(fixed) == 0  # with one public scale nothing is seen
-
-    targets = [Target(Fraction(1), "proven", noise) for noise in PathakMean.noises]
-    targets += [Target(Fraction(1), PAPER, noise) for noise in PathakMean.noises if noise != "gauss"] + [Target(None)]
-    assert {stated(PathakMean(LAM), target).adjacency for target in targets} == {"replace"}
-    with pytest.raises(TypeError, match="adjacency"):
-        PathakMean(LAM, adjacency="addremove")  # type: ignore[call-arg]
-    assert METHODS["wsum_ar"]().train(FEDERATION).release(
-        Target(Fraction(1)), Stream.from_system()
-    ).privacy.adjacency == "addremove"  # fmt: skip
-
-
 # What is refused.
 
 
@@ -369,10 +315,6 @@ def test_a_party_with_one_class_and_a_party_with_one_row_take_part() -> None:
     lonely = Federation((Rows(np.array([[0.5, 0.5]]), np.array([1])), rows(5, 9, d=2)), 2)
     for method in (PathakMean(LAM), Central(LAM), Local(LAM)):
         assert np.isfinite(weights(method.train(lonely).release(Target(Fraction(1)), seeded()).model)).all()
-
-
-def test_they_are_found_by_name() -> None:
-    assert [find_method(name) for name in ("prr_mean", "central", "local")] == [PathakMean, Central, Local]
 
 
 def test_a_tie_is_the_negative_class() -> None:

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import scipy.stats
 from sklearn.linear_model import LogisticRegression
 
 from protocols.arithmetic.rng import Stream
@@ -25,7 +24,6 @@ from smc_dp.privacy.sensitivity import add_remove, largest_norm, logistic_consta
 from smc_dp.privacy.target import NoiseName, Target
 from tests.support.refusals import refused
 
-ACCEPT, REJECT = 1e-6, 1e-12
 LAM = 0.05
 Method = WeightedSum | WeightedSumAddRemove
 
@@ -100,22 +98,6 @@ def test_a_release_is_the_sum_on_the_grid_and_the_proven_noise(make: type[Method
     np.testing.assert_allclose(released(method, target, seeded()), wanted, rtol=1e-9, atol=1e-15)
 
 
-def test_releases_have_the_noise_of_one_place_whatever_the_smallest_party() -> None:
-    G, rng = logistic_constants(2 * LAM).G, seeded("lengths")
-    trained = WeightedSum(LAM).train(FEDERATION)
-    centre = released(WeightedSum(LAM), Target(None), rng)
-    models = [trained.release(Target(Fraction(2)), rng).model for _ in range(1500)]
-    lengths = np.array([np.linalg.norm(m.W[1] - m.W[0] - centre) for m in models])
-
-    def p(scale: float) -> float:
-        return float(scipy.stats.kstest(lengths / scale, scipy.stats.gamma(3).cdf).pvalue)
-
-    # G/(mu n epsilon), and the tolerance for ten million rows adds a part in 400.
-    assert p((G + 2 * LARGEST_N * PUBLIC_TAU) / (2 * LAM * 125 * 2)) > ACCEPT
-    assert p(G / (2 * LAM * 3 * 25 * 2)) < REJECT  # broken twin: the noise of `prr_mean`
-    assert p(G / (LAM * 125 * 2)) < REJECT  # broken twin: lam for mu
-
-
 # Neighbours, exactly: how far the sum on the grid moves.
 
 
@@ -163,22 +145,6 @@ def test_adding_a_record_costs_no_more_than_is_charged(lam: float) -> None:
     assert 0.6 * charged < max(moves) <= charged
     twin = calibrate_noise(Target(Fraction(1)), 1, add_remove(4 * Fraction(lam), 0.0)).sensitivity
     assert max(moves) > twin  # broken twin: a modulus twice too large
-
-
-def possible_sizes(w: Array) -> list[int]:
-    """The numbers of rows n for which all weights, times n, would stand on the grid of the noise."""
-    steps = w[:, np.newaxis] * np.arange(100, 150) * 2.0**40
-    return (100 + np.flatnonzero((np.abs(steps - np.round(steps)) < 0.02).all(axis=0))).tolist()
-
-
-def test_a_mean_shows_the_number_of_rows_and_a_sum_does_not() -> None:
-    """Why `wsum_ar` does not divide by n: noise on the sum leaves it on the grid, so that a mean gives n away."""
-    target = Target(Fraction(10))
-    one_more = Federation((*FEDERATION.parties[:2], rows(61, 3)), 2)
-    for federation, n in ((FEDERATION, 125), (one_more, 126)):
-        assert possible_sizes(released(WeightedSum(LAM), target, seeded(), federation)) == [n]
-        scaled = released(WeightedSumAddRemove(LAM), target, seeded(), federation) * LARGEST_N
-        assert len(possible_sizes(scaled)) == 50  # the sum itself: all fit alike
 
 
 # Statements, and what is refused.
