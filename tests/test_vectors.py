@@ -34,6 +34,9 @@ RUNS: dict[str, tuple[Callable[[int], Setup], Mapping[str, Any]]] = {
     "secure_sum, a circle": (
         lambda seed: made(parameters(6, 1, 1, degree=4), seed), {},
     ),
+    "secure_sum, a circle without drop-outs": (
+        lambda seed: made(parameters(6, 1, 0, (2, 1), degree=2), seed), {},
+    ),
 }  # fmt: skip
 
 

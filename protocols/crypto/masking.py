@@ -44,7 +44,8 @@ class ClosedSecret:
 
 @dataclass(frozen=True, repr=False)
 class ClosedPairs:
-    """Common values of the party at this place with each party, in their order, under a closed secret, for one sum.
+    """Common values of the party at this place with each party, or each neighbour, in their order, under a closed
+    secret, for one sum.
 
     None stands for a key of small order; what stands at its own place is of no use.
     """
@@ -124,11 +125,13 @@ def pair_mask(context: bytes, one: int, other: int, agreed: bytes, length: int, 
     return _stretched(_of_pair(b"smc-dp sum pair\0", context, one, other, agreed), length, width)
 
 
-def closed_mask(context: bytes, pairs: ClosedPairs, other: int, length: int, width: int) -> bytes:
+def closed_mask(
+    context: bytes, pairs: ClosedPairs, other: int, length: int, width: int, at: int | None = None
+) -> bytes:
     """Return the mask of two participants with closed secrets, one of whom owns these pairs; the key is used for it
-    alone.
+    alone. `at`: which of the pairs it is, where they are not with everybody.
     """
-    agreed = pairs.agreed[other]
+    agreed = pairs.agreed[other if at is None else at]
     if agreed is None or other == pairs.index:
         raise DecodeError("mask_key.not_usable")
     label = _of_pair(b"smc-dp sum closed\0", context, pairs.index, other, agreed)

@@ -29,7 +29,8 @@ async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> 
     the earlier sums. Its outputs are the sums, and the list of the parties in each.
     """
     mine = join_addends(p, mine, *later)
-    vault = await me.stage(neighbour_graph.party if p.degree else setup.party, p, name=SETUP)
+    around = neighbour_graph.party if p.D else neighbour_graph.closed_party
+    vault = await me.stage(around if p.degree else setup.party, p, name=SETUP)
     if p.output == SHARES:
         mine = _known(me, p, vault, mine, 0)
         return Sums((await me.stage(complete.publisher, p, vault, mine, 0, name=stage(0), replaces=True),), ())
@@ -50,7 +51,8 @@ def _known(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int) -> 
 
 async def curator(me: Endpoint, p: Parameters) -> Sums:
     """Run Charlie, the untrusted curator. He has no input. His outputs are the sums and the parties in each."""
-    state = await me.stage(neighbour_graph.curator if p.degree else setup.curator, p, name=SETUP)
+    around = neighbour_graph.curator if p.D else neighbour_graph.closed_curator
+    state = await me.stage(around if p.degree else setup.curator, p, name=SETUP)
     one = sums.curator if p.D else complete.curator
     for r in range(p.R):
         state = await me.stage(one, p, state, r, name=stage(r), replaces=True)

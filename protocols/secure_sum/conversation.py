@@ -55,13 +55,13 @@ def _operations(p: Parameters) -> Operations:
     if p.D:  # agreements with each neighbour for each secret, and again for its mask; signatures of all on who is left
         greetings, each_sum = K * (near + 1) * (p.R + 2), K * (2 * near + 6)
     else:  # one agreement and one signature of each pair; statements go to Charlie and back
-        greetings, each_sum = 2 * K * K, 3 * K
+        greetings, each_sum = 2 * K * (near + 1), 3 * K
     masks = K * (near + 5)  # and each input is masked, digested at both ends and added up
     return {AGREEMENT: greetings + p.R * each_sum, MASK_BYTE: masks * numbers * p.width}
 
 
 def _turns(p: Parameters) -> Iterator[Turn]:
-    yield from _seated() if p.degree else _started(p)
+    yield from _seated(p) if p.degree else _started(p)
     for r in range(p.R):
         yield Turn((Flow(Masked, stage(r), PARTIES, CHARLIE),))
         if p.D:
@@ -84,12 +84,13 @@ def _disputed() -> Iterator[Turn]:
     yield Turn(tuple(Flow(kind, SETUP, CHARLIE, PARTIES) for kind in (Start, Disclosed, Replaced)))
 
 
-def _seated() -> Iterator[Turn]:
+def _seated(p: Parameters) -> Iterator[Turn]:
     """Yield the turns of stages 0 and 1 in a sparse graph, where a party reads its neighbours' greetings only."""
     yield Turn((Flow(Coin, SETUP, PARTIES, CHARLIE),))
     yield Turn((Flow(Circle, SETUP, CHARLIE, PARTIES),))
-    yield Turn((Flow(Handed, SETUP, PARTIES, CHARLIE),))
-    yield Turn((Flow(Passed, SETUP, CHARLIE, PARTIES),))
+    if p.D:
+        yield Turn((Flow(Handed, SETUP, PARTIES, CHARLIE),))
+        yield Turn((Flow(Passed, SETUP, CHARLIE, PARTIES),))
 
 
 def _agreed(name: str) -> Iterator[Turn]:

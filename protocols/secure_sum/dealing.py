@@ -38,6 +38,14 @@ class Seeds:
     coin: bytes = b""
 
 
+@dataclass(frozen=True, repr=False)
+class ClosedSeat:
+    """Secret mask key of a party in a sparse graph where nobody may drop out, and its coin, which it shows."""
+
+    secret: masking.ClosedSecret
+    coin: bytes
+
+
 def deal_seeds(p: Parameters, rng: Stream) -> Seeds:
     """Draw the seeds of a party from the stream of its greeting, where some parties may drop out."""
     b = tuple(rng.bytes(SEED_BYTES) for _ in range(p.R))
@@ -55,16 +63,21 @@ def closed_secret(rng: Stream) -> masking.ClosedSecret:
     return masking.ClosedSecret(rng.bytes(SEED_BYTES))
 
 
-def draw_greeting_secrets(p: Parameters, rng: Stream) -> Seeds | masking.ClosedSecret:
+def draw_greeting_secrets(p: Parameters, rng: Stream) -> Seeds | ClosedSeat | masking.ClosedSecret:
     """Draw what stands behind a party's greeting, from the stream of it."""
-    return deal_seeds(p, rng) if p.D else closed_secret(rng)
+    if p.D:
+        return deal_seeds(p, rng)
+    secret = closed_secret(rng)
+    return ClosedSeat(secret, rng.bytes(SEED_BYTES)) if p.degree else secret
 
 
-def make_greeting(p: Parameters, name: str, dealt: Seeds | masking.ClosedSecret) -> MaskKeys:
+def make_greeting(p: Parameters, name: str, dealt: Seeds | ClosedSeat | masking.ClosedSecret) -> MaskKeys:
     """Return the content of a party's greeting."""
     if isinstance(dealt, masking.ClosedSecret):
         return MaskKeys((masking.closed_key(dealt),), (), ())
     dealer = p.parties.index(name)
+    if isinstance(dealt, ClosedSeat):
+        return MaskKeys((masking.closed_key(dealt.secret),), (coin_commitment(dealer, dealt.coin),), ())
     secrets, promised = (*dealt.s, dealt.box), [seed_commitment(dealer, r, b) for r, b in enumerate(dealt.b)]
     return MaskKeys(
         keys=tuple(masking.public_key(s) for s in secrets if s),

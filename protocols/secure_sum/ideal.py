@@ -9,7 +9,7 @@ against a semi-honest Charlie and t semi-honest parties, and but for the probabi
 (`distance`).
 
 Where nobody may drop out nothing is ever opened: masks come from a stream cipher, every t up to K-1 will do, and the
-proof programs nothing.
+proof programs nothing. In a sparse graph, for which somebody has to ask, t is bounded by its degree.
 
 The simulators follow the proof: seeds, keys and shares are real, and the masked inputs of the honest hide any numbers
 that add up to the honest sum. They are tried for semi-honest coalitions; the proof, and the tests of this folder, are
@@ -67,6 +67,13 @@ def assumptions(p: Parameters) -> str:
     """Return what is assumed under these parameters."""
     if not p.degree:
         return ASSUMPTIONS
+    if not p.D:
+        return _numbered(
+            "Charlie and these parties are semi-honest",
+            "the choice of these parties was fixed before the randomness of the sparse graph and does not depend on it "
+            f"(in this graph each party shares masks with {p.degree} neighbours)",
+            *_STRENGTH,
+        )
     return _numbered(
         "Charlie and these parties are semi-honest",
         "the choice of these parties, and of those that drop out, was fixed before the randomness of the sparse graph "
@@ -143,13 +150,14 @@ def _simulate_closed(
     """Simulate the same view where nobody may drop out, and nothing is opened."""
     secrets = [dealing.closed_secret(rng.fork(f"dealer {i}")) for i in range(p.K)]
     keys = [masking.closed_key(secret) for secret in secrets]
-    pairs = [masking.closed_pairs(secret, i, keys) for i, secret in enumerate(secrets)]
+    near = _seats(p, rng) or (tuple(range(p.K)),) * p.K
+    pairs = [masking.closed_pairs(secret, i, [keys[j] for j in near[i]]) for i, secret in enumerate(secrets)]
     y: list[int] = []
     for r, S in enumerate(honest):
         numbers = _dummies(p, [i for i in range(p.K) if i not in members], S, rng)
         numbers |= {i: _added(p, own[i], r) for i in members}
         context = rng.bytes(masking.DIGEST_BYTES)
-        y += [x for i in range(p.K) for x in masks.mask_closed(p, numbers[i], context, pairs[i])]
+        y += [x for i in range(p.K) for x in masks.mask_closed(p, numbers[i], context, pairs[i], near[i])]
         pairs = [masking.closed_after(of_one) for of_one in pairs]
     return {"Masked.y": y}
 
@@ -353,7 +361,8 @@ def small(p: Parameters) -> Parameters:
     uniform.
     """
     if p.degree:
-        return Parameters(_names(6), 1, 1, ((Block(2, "none"),),), _RING_BITS, degree=graph.LEAST_DEGREE)
+        degree = graph.LEAST_DEGREE if p.D else graph.LEAST_CLOSED_DEGREE
+        return Parameters(_names(6), 1, min(p.D, 1), ((Block(2, "none"),),), _RING_BITS, degree=degree)
     names = _names(4)
     return Parameters(names, 1, min(p.D, 1), ((Block(2, "none"),),), _RING_BITS, p.verifiable, p.output)
 
@@ -364,10 +373,12 @@ def _names(K: int) -> tuple[str, ...]:
 
 _SUM = Parameters(_names(3), 0, 0, ((Block(1, "none"),),))
 _MANY = Parameters(_names(graph.LEAST_DEGREE + 1), 0, 1, _SUM.sums, degree=graph.LEAST_DEGREE)
+_MANY_STAY = replace(_SUM, degree=graph.LEAST_CLOSED_DEGREE)
 TRIAL_SESSIONS = (
     *(small(replace(_SUM, dropouts=D, verifiable=verifiable)) for D in (0, 1) for verifiable in (False, True)),
     small(replace(_SUM, output=SHARES)),
     small(_MANY),
+    small(_MANY_STAY),
 )
 """Parameters of the small sessions in which the claim is tried: one of every kind in use."""
 

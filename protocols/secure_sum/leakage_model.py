@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.message import Message
-from protocols.secure_sum.graph import LEAST_DEGREE
+from protocols.secure_sum.graph import LEAST_CLOSED_DEGREE, LEAST_DEGREE
 from protocols.secure_sum.messages import Masked, PublishedShare, Survivors
 from protocols.secure_sum.parameters import SHARES, Block, Parameters, most_dropouts
 
@@ -23,13 +23,14 @@ def sample_session(K: int) -> Parameters:
 
 
 def profiles(p: Parameters) -> tuple[Parameters, ...]:
-    """Return the other kinds of session: no drop-outs, a published opening, published shares, and from six parties on a
-    sparse graph in which not all are neighbours.
+    """Return the other kinds of session: no drop-outs, a published opening, published shares, a sparse graph without
+    drop-outs, and from six parties on one with drop-outs in which not all are neighbours.
     """
     full = replace(p, colluders=p.K - 1, dropouts=0)
     published = (replace(p, verifiable=True), replace(full, output=SHARES, sums=p.sums[:1]))
+    closed = (replace(full, colluders=1, degree=LEAST_CLOSED_DEGREE),) if p.K > LEAST_CLOSED_DEGREE else ()
     circle = (replace(p, colluders=1, dropouts=1, degree=LEAST_DEGREE),) if p.K > LEAST_DEGREE + 1 else ()
-    return (*((full, *published) if p.D else published), *circle)
+    return (*((full, *published) if p.D else published), *closed, *circle)
 
 
 def possible_dropouts(p: Parameters) -> tuple[str, ...]:

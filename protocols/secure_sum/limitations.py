@@ -116,7 +116,14 @@ LIMITATIONS = (
         "cyclic order of parties. Each party between two stretches then reveals both of its secrets: the key of the "
         "masks that it shares, and the seed of its own mask. Parties that know the graph can cut it in two by dropping "
         "out.",
-        applies=lambda p: p.degree > 0,
+        applies=lambda p: p.degree > 0 and p.D > 0,
+    ),
+    Limitation(
+        "If each party shares masks only with its neighbours in a sparse graph, and nobody may drop out, nothing is "
+        "claimed against a malicious Charlie or malicious parties. Charlie can choose the coins of malicious parties "
+        "last, and so the order of all parties. In an order in which malicious parties stand on both sides of a party, "
+        "they can remove the masks from its contribution.",
+        applies=lambda p: p.degree > 0 and not p.D,
     ),
     Limitation(
         "Inputs are not validated: each party can spoil the sum. Charlie can withhold the sum. He can also state "

@@ -18,7 +18,7 @@ from protocols.secure_sum.values import Vault
 def mask_vector(p: Parameters, vault: Vault, z: Vector, context: bytes, index: int, r: int) -> Vector:
     """Return y of party `index` in sum r, for its numbers and noise z."""
     if not p.D:
-        return mask_closed(p, z, context, vault.pairs)
+        return mask_closed(p, z, context, vault.pairs, vault.near)
     secrets = vault.of(r)
     return mask_openly(p, z, context, index, secrets.b, secrets.s, vault.keyed(r), vault.near)
 
@@ -46,15 +46,19 @@ def mask_openly(
     return p.ring.add_vectors(z, masking.combined(plus, minus, len(z), p.width))
 
 
-def mask_closed(p: Parameters, z: Vector, context: bytes, pairs: masking.ClosedPairs) -> Vector:
+def mask_closed(
+    p: Parameters, z: Vector, context: bytes, pairs: masking.ClosedPairs, near: Sequence[int] = ()
+) -> Vector:
     """Return y of a party for its numbers and noise z, where nobody may drop out: z under the masks of all its
-    pairs.
+    pairs; with neighbours these are with them.
     """
+    others = tuple(enumerate(near or range(p.K)))
 
-    def with_these(others: Iterable[int]) -> Iterator[bytes]:
-        return (masking.closed_mask(context, pairs, other, len(z), p.width) for other in others)
+    def with_these(some: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+        return (masking.closed_mask(context, pairs, other, len(z), p.width, at) for at, other in some)
 
-    later, earlier = range(pairs.index + 1, p.K), range(pairs.index)
+    later = (pair for pair in others if pair[1] > pairs.index)
+    earlier = (pair for pair in others if pair[1] < pairs.index)
     return p.ring.add_vectors(z, masking.combined(with_these(later), with_these(earlier), len(z), p.width))
 
 

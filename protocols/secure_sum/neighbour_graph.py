@@ -4,7 +4,7 @@ Each party commits to a coin in its greeting, and opens it when everybody has gr
 function of the root over all greetings and coins: a party sees that its own are under it, and that all coins are as
 they were committed to is for Charlie to see. So what a party does and reads depends on its neighbours alone. What
 passes through Charlie is encrypted and authenticated under what two neighbours agree on by keys that are used for
-nothing else, and that nobody has when set-up is over.
+nothing else, and that nobody has when set-up is over. Where nobody may drop out there are no shares.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ _Greetings = Mapping[str, Greeted[MaskKeys]]
 
 async def party(me: Endpoint, p: Parameters) -> Vault:
     """Run P_j: return its neighbours, and its shares of their seeds, when everybody has dealt."""
-    own = (await me.greetings(MaskKeys, (me.name,)))[me.name]
     dealt = me.greeting_secrets
-    if masking.public_key(dealt.s[0]) != own.message.keys[0]:  # an older one, whose coin is known
-        me.stop("greeting.not_the_own")
+    own = await _greeted(me, masking.public_key(dealt.s[0]))
     root, near = await _seated(me, p, own, dealt.coin)
     greetings = await me.greetings(MaskKeys, tuple(p.parties[i] for i in near))
     roster.check_mask_keys(me, p, greetings)
@@ -52,6 +50,36 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorState:
     return CuratorState(vault, commitments, tuple(own.leaves for own in said), near=near)
 
 
+async def closed_party(me: Endpoint, p: Parameters) -> Vault:
+    """Run P_j where nobody may drop out: return its neighbours, and its common values with them, when everybody has
+    shown its coin.
+    """
+    seat = me.greeting_secrets
+    own = await _greeted(me, masking.closed_key(seat.secret))
+    root, near = await _seated(me, p, own, seat.coin)
+    greetings = await me.greetings(MaskKeys, tuple(p.parties[i] for i in near))
+    keys = [greetings[p.parties[i]].message.keys[0] for i in near]
+    pairs = masking.closed_pairs(seat.secret, me.index, keys)
+    roster.check_mask_keys(me, p, greetings, dict(zip(keys, pairs.agreed, strict=True)).get)
+    return Vault(root, roster.first_query(me.session_id), (), pairs, near=near)
+
+
+async def closed_curator(me: Endpoint, p: Parameters) -> CuratorState:
+    """Run Charlie where nobody may drop out: return the root, when everybody has shown its coin."""
+    greetings = await me.greetings(MaskKeys)
+    roster.check_mask_keys(me, p, greetings)
+    root = await _drawn(me, p, greetings)
+    return CuratorState(Vault(root, roster.first_query(me.session_id), roster.mask_keys(p, greetings)), (), ())
+
+
+async def _greeted(me: Endpoint, key: bytes) -> Greeted[MaskKeys]:
+    """Return what is posted as my greeting; stop unless it has this mask key."""
+    own = (await me.greetings(MaskKeys, (me.name,)))[me.name]
+    if key != own.message.keys[0]:  # an older one, whose coin is known
+        me.stop("greeting.not_the_own")
+    return own
+
+
 async def _seated(me: Endpoint, p: Parameters, own: Greeted[MaskKeys], coin: bytes) -> tuple[bytes, tuple[int, ...]]:
     """Return the root over all greetings and coins, mine among them, and my neighbours (step 1)."""
     me.send(me.curator, Coin(coin))
@@ -68,7 +96,8 @@ async def _drawn(me: Endpoint, p: Parameters, greetings: _Greetings) -> bytes:
     """
     opened = [message.coin for message in await me.gather(p.parties, Coin)]
     for i, name in enumerate(p.parties):
-        if dealing.coin_commitment(i, opened[i]) != greetings[name].message.commitments[p.R]:
+        *_, committed = greetings[name].message.commitments
+        if dealing.coin_commitment(i, opened[i]) != committed:
             me.refuse(name, "coin.not_as_committed")
     leaves = [graph.greeting_leaf(i, greetings[name].digest, opened[i]) for i, name in enumerate(p.parties)]
     tree = dealing.merkle_tree(leaves)

@@ -52,7 +52,7 @@ class Parameters:
     `degree`: 0 where everybody shares masks with everybody; else with so many neighbours in a circle (`graph.py`). More
     than `MOST_COMPLETE` parties of whom some may drop out stand in a circle of the least degree that will do, if none
     is given. There Q and T are of the neighbours of one party, and Charlie and the t parties have to follow the
-    protocol.
+    protocol. With D = 0 they stand in a circle only if a degree is given.
     """
 
     parties: tuple[str, ...]
@@ -67,7 +67,8 @@ class Parameters:
 
     def __post_init__(self) -> None:
         K, t = self.K, self.t
-        most = MOST_PARTIES if self.D > 0 and K > MOST_COMPLETE else MOST_COMPLETE if self.D else MOST_CLOSED
+        complete = MOST_COMPLETE if self.D else MOST_CLOSED
+        most = MOST_PARTIES if self.degree or (self.D > 0 and K > MOST_COMPLETE) else complete
         if not 2 <= K <= most or len(set(self.parties)) != K:
             raise LocalError("secure_sum.parties_unusable", most=most, got=K)
         if not 0 <= t < K:
@@ -81,7 +82,7 @@ class Parameters:
             raise LocalError("sums.too_many", most=MOST_INPUTS // K, parties=K, got=self.R)
         if self.output not in OUTPUTS:
             raise LocalError("output.unknown", outputs=OUTPUTS, got=self.output)
-        if self.output == SHARES and (self.D or self.R > 1 or self.verifiable):
+        if self.output == SHARES and (self.D or self.R > 1 or self.verifiable or self.degree):
             raise LocalError("output.shares_of_several")
         if self.degree and self.verifiable:
             raise LocalError("verifiable.with_neighbours", parties=K)
@@ -100,14 +101,16 @@ class Parameters:
                 most = graph.most_dropouts(K, t, R)
                 raise LocalError("dropouts.outside", most=most, parties=K, colluders=t, got=D)
             object.__setattr__(self, "degree", found.degree)
-        most = min(graph.MOST_DEGREE, K - 1)
-        if self.degree % 2 or not graph.LEAST_DEGREE <= self.degree <= most:
-            raise LocalError("degree.outside", least=graph.LEAST_DEGREE, most=most, got=self.degree)
-        if not 0 < D < K or self._neighbourhood.failure > graph.MOST_FAILURE:
+        least, most = graph.LEAST_DEGREE if D else graph.LEAST_CLOSED_DEGREE, min(graph.MOST_DEGREE, K - 1)
+        if self.degree % 2 or not least <= self.degree <= most:
+            raise LocalError("degree.outside", least=least, most=most, got=self.degree)
+        if not 0 <= D < K or self._neighbourhood.failure > graph.MOST_FAILURE:
             raise LocalError("degree.does_not_do", degree=self.degree, parties=K, colluders=t, dropouts=D)
 
     @property
     def _neighbourhood(self) -> Neighbourhood:
+        if not self.D:
+            return graph.closed_neighbourhood(self.K, self.t, self.degree)
         return graph.best_neighbourhood(self.K, self.t, self.D, self.R, self.degree)
 
     @property
@@ -254,14 +257,15 @@ class Parameters:
 
     def layout(self) -> dict[str, int]:
         """Return the widths in bytes and the counts that messages name; those of one sum are in `widths`."""
-        keys, held = (self.R, self.holders) if self.D else (1, 0)
-        around = 1 if self.degree else 0  # a key for shares, and a commitment to a coin
+        keys, promised, held = (self.R, self.R, self.holders) if self.D else (1, 0, 0)
+        coin = 1 if self.degree else 0
+        box = coin if self.D else 0  # a key for shares
         complainers = self.K if self.D and not self.degree else 0
         opening = self.R * self.K if self.verifiable else 0
         return {
             **{"key": masking.KEY_BYTES, "seed": masking.SECRET_BYTES, "digest": masking.DIGEST_BYTES},
             **{"signature": SIGNATURE_BYTES, "word": self.width, "members": (self.K + 7) // 8, "number": 4},
-            **{"keys": keys + around, "commitments": self.R + around if self.D else 0, "held": held, "sums": self.R},
+            **{"keys": keys + box, "commitments": promised + coin, "held": held, "sums": self.R},
             **{"signers": self.holders, "covered": self.covered, "steps": (self.K - 1).bit_length()},
             **{"complaints": 1 if complainers else 0, "complainers": complainers, "disclosed": complainers * self.R},
             **{"path": held * (self.R - 1).bit_length(), "length": 0, "all": self.numbers},

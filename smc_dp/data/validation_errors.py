@@ -39,7 +39,7 @@ from smc_dp.data.table import ParsedColumn, Table
 FIRST_ROWS = 5
 """Number of rows that a fault names."""
 _MOST_KINDS = 20  # of a column that are named one by one
-_OF_ANOTHER_NUMBER = "needs `--adjacency addremove`, or a method that protects whole parties (soft_ss, avg_clip)"
+_OF_ANOTHER_NUMBER = "needs `adjacency` addremove, or a method that protects whole parties (soft_ss, avg_clip)"
 _MANY_NUMBERS = 10  # different ones, in a column of classes
 _POSSIBLE = "with the first and the last day that are possible"
 SITE, AUTHOR = "site", "author"

@@ -55,9 +55,10 @@ class Circumstances:
 
 def planned_by_width(name: str) -> InputError:
     """Return the refusal of a method whose accuracy is not predicted, with the command that plans it."""
-    needs = " --rate SHARE" if name == "logistic" else ""
+    if name == "logistic":
+        return InputError("plan.has_intervals_by_rate", name=name)
     only = ", where the label is a number" if name == "linear" else ""
-    return InputError("plan.has_intervals", name=name, needs=needs, only=only)
+    return InputError("plan.has_intervals", name=name, only=only)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -383,9 +383,10 @@ MUTANTS = (
             ),
             Patch(
                 "masks",
-                "later, earlier = range(pairs.index + 1, p.K), range(pairs.index)",
-                "later = [i for i in range(pairs.index + 1, p.K) if p.parties[i] > p.parties[pairs.index]]\n"
-                "    earlier = [i for i in range(p.K) if i not in (*later, pairs.index)]",
+                "later = (pair for pair in others if pair[1] > pairs.index)\n"
+                "    earlier = (pair for pair in others if pair[1] < pairs.index)",
+                "later = [x for x in others if x[1] > pairs.index and p.parties[x[1]] > p.parties[pairs.index]]\n"
+                "    earlier = [x for x in others if x not in later and x[1] != pairs.index]",
             ),
         ),
         sum_checks_course.masks_cancel,

@@ -54,6 +54,8 @@ def _sums(rng: Stream) -> SumParameters:
     made = SumParameters(names, t, D, blocks, (8, 64, 128)[rng.below(3)], verifiable=not rng.below(2))
     if len(names) > 5 and not rng.below(3):
         return replace(made, colluders=0, dropouts=1, verifiable=False, degree=4)
+    if len(names) > 2 and not rng.below(4):
+        return replace(made, colluders=1, dropouts=0, verifiable=False, degree=2)
     if rng.below(4):
         return made
     return replace(made, dropouts=0, sums=blocks[:1], verifiable=False, output=SHARES)

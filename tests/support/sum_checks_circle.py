@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 from unittest.mock import patch
 
@@ -18,13 +18,13 @@ from support.sum_checks import hold
 K, DEGREE = 8, 4
 
 
-def standing(code: Code, t: int = 1) -> Any:
+def standing(code: Code, t: int = 1, D: int = 1) -> Any:
     """Eight parties with four neighbours each."""
-    return code.parameters.Parameters(names(K), t, 1, ((code.parameters.Block(2, "none"),),), 16, degree=DEGREE)
+    return code.parameters.Parameters(names(K), t, D, ((code.parameters.Block(2, "none"),),), 16, degree=DEGREE)
 
 
-def session(code: Code) -> Setup:
-    p, rng = standing(code), Stream.insecure_from_seed("circle")
+def session(code: Code, D: int = 1) -> Setup:
+    p, rng = standing(code, D=D), Stream.insecure_from_seed("circle")
     mine = [p.ring.random_vector(2, rng) for _ in range(2 * K)]
     inputs = {name: (p, code.values.Addends((mine[j],), (mine[K + j],))) for j, name in enumerate(p.parties)}
     return start(code.PROGRAM, p, inputs | {CURATOR_NAME: (p,)})
@@ -53,9 +53,9 @@ def the_order_is_made_of_all_coins(code: Code) -> None:
         return bytes(root)
 
     fault = "circle.without_a_greeting"
-    for at in (0, 1):
+    for at, D in product((0, 1), repeat=2):
         with patch.object(code.neighbour_graph, "_drawn", partial(drawn, at)):
-            hold(refused(session(code), CURATOR_NAME, fault), "the order of the circle is Charlie's")
+            hold(refused(session(code, D), CURATOR_NAME, fault), "the order of the circle is Charlie's")
 
 
 def coins_are_committed_to(code: Code) -> None:
@@ -66,7 +66,8 @@ def coins_are_committed_to(code: Code) -> None:
         return await seated(me, p, own, bytes(32) if me.name == "P2" else coin)
 
     with patch.object(code.neighbour_graph, "_seated", other):
-        hold(refused(session(code), "P2", "coin.not_as_committed"), "a coin was chosen after the greetings")
+        for D in (0, 1):
+            hold(refused(session(code, D), "P2", "coin.not_as_committed"), "a coin was chosen after the greetings")
 
 
 def vaults(code: Code, setup: Setup) -> tuple[dict[str, Any], Run]:

@@ -107,7 +107,8 @@ def _wrong_charges(p: Parameters, left: Outcome, ledger: Ledger) -> list[str]:
         found.append(f"left without a charge: {missing}")
     if len(set(ledger.charged)) != len(ledger.charged):
         found.append("charged twice")
-    if ledger.charged and p.output == CURATOR and not any(e.kind in ("Start", "Passed") for e in left.sent):
+    start = "Start" if not p.degree else "Passed" if p.D else "Circle"
+    if ledger.charged and p.output == CURATOR and not any(e.kind == start for e in left.sent):
         found.append("charged before the start")
     certified = {(e.to, labels[e.stage]) for e in left.sent if e.kind == "Certificate"}
     if unproven := set(ledger.void) - (certified & set(ledger.charged)):

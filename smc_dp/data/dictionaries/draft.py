@@ -80,8 +80,8 @@ def _alone(texts: Sequence[str], names: set[str], claimed: Counter[str]) -> Iter
 _TRUTH = ("false", "true")
 _LONGEST = 90  # characters of aliases on a line
 _EMPTY_CELLS = (
-    "Empty cells: fill in a value, add a feature for them, or leave the row out (only with `--adjacency addremove`, or",
-    "a method that protects whole parties). Without a line an empty cell is refused.",
+    "Empty cells: fill in a value, add a feature for them, or leave the row out (only with adjacency addremove, or a",
+    "method that protects whole parties). Without a line an empty cell is refused.",
 )
 _OF_NAMES = (
     'Say what each column is, from a form or an instrument, never from the rows: [0, 120] for a number, ["f", "m"] for',

@@ -87,11 +87,12 @@ class Masking:
         after = (agreed and self._tape.strings.follows(b"after", agreed) for agreed in pairs.agreed)
         return masking.ClosedPairs(pairs.index, tuple(after))
 
-    def closed_mask(self, context: bytes, pairs: masking.ClosedPairs, other: int, length: int, width: int) -> _Mask:
+    def closed_mask(
+        self, context: bytes, pairs: masking.ClosedPairs, other: int, length: int, width: int, at: int | None = None
+    ) -> _Mask:
         low, high = sorted((pairs.index, other))
-        return self._stretched(
-            b"closed" + context + b"%d\0%d\0" % (low, high) + (pairs.agreed[other] or b""), length, width
-        )
+        agreed = pairs.agreed[other if at is None else at] or b""
+        return self._stretched(b"closed" + context + b"%d\0%d\0" % (low, high) + agreed, length, width)
 
     def self_mask(self, context: bytes, index: int, seed: bytes, length: int, width: int) -> _Mask:
         return self._stretched(b"self" + context + b"%d\0" % index + seed, length, width)

@@ -124,8 +124,9 @@ class WorldRuns:
 def setting_labels(every: Sequence[Any]) -> tuple[str, ...]:
     """Return for each parameters the values in which they differ, lists apart."""
     stated = [{name: value for name, value in q.as_dict().items() if not isinstance(value, list)} for q in every]
-    names = [name for name in stated[0] if any(q[name] != stated[0][name] for q in stated)]
-    return tuple(", ".join(f"{name} {q[name]}" for name in names) for q in stated)
+    every_name = dict.fromkeys(name for q in stated for name in q)
+    names = [name for name in every_name if any(q.get(name) != stated[0].get(name) for q in stated)]
+    return tuple(", ".join(f"{name} {q[name]}" for name in names if name in q) for q in stated)
 
 
 def _apart(x: str, y: str) -> str:

@@ -12,16 +12,21 @@ from smc_dp.core.errors import InputError
 FEWEST_PARTIES = 2
 
 
-def check_party_limits(K: int, t: int, D: int) -> None:
-    """Raise InputError, with the nearest that works, unless t of K parties may collude while D drop out."""
-    most = MOST_PARTIES if D else MOST_CLOSED
+def check_party_limits(K: int, t: int, D: int, *, sparse: bool = False) -> None:
+    """Raise InputError, with the nearest that works, unless t of K parties may collude while D drop out.
+
+    `sparse`: they are to share masks with neighbours alone although nobody may drop out.
+    """
+    most = MOST_PARTIES if D or sparse else MOST_CLOSED
     if most < K:
         raise InputError("parties.too_many_for_sum", most=most, dropouts=D, got=K)
     if K < FEWEST_PARTIES:
         raise InputError("parties.too_few_for_sum", least=FEWEST_PARTIES, got=K)
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
-    if has_sparse_graph(K, D):
+    if sparse:
+        _check_closed_graph(K, t, D)
+    elif has_sparse_graph(K, D):
         if graph.least_neighbourhood(K, t, D, 1) is None:
             most = graph.most_dropouts(K, t, 1)
             raise InputError("dropouts.too_many_for_circle", parties=K, colluders=t, most=most, got=D)
@@ -34,13 +39,30 @@ def has_sparse_graph(K: int, D: int) -> bool:
     return D > 0 and K > MOST_COMPLETE
 
 
-def sparse_graph_failure(K: int, t: int, D: int, sums: int) -> Fraction:
+def sparse_graph_failure(K: int, t: int, D: int, sums: int, *, sparse: bool = False) -> Fraction:
     """Return a bound on the probability that a circle does not do for so many sums; 0 without one.
 
     Where there is no circle that will do, the sum is refused.
     """
-    found = graph.least_neighbourhood(K, t, D, sums) if has_sparse_graph(K, D) else None
+    if sparse:
+        found = graph.least_closed_neighbourhood(K, t)
+    else:
+        found = graph.least_neighbourhood(K, t, D, sums) if has_sparse_graph(K, D) else None
     return Fraction(0) if found is None else found.failure
+
+
+def _check_closed_graph(K: int, t: int, D: int) -> None:
+    if D:
+        raise InputError("sparse_graph.with_dropouts", got=D)
+    if graph.least_closed_neighbourhood(K, t) is not None:
+        return
+    low, high = -1, t
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if graph.least_closed_neighbourhood(K, middle) is None else (middle, high)
+    if low < 0:
+        raise InputError("sparse_graph.too_few_parties", got=K)
+    raise InputError("sparse_graph.too_many_colluders", parties=K, most=low, got=t)
 
 
 def _refuse(K: int, t: int, D: int) -> NoReturn:

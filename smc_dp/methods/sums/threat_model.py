@@ -63,6 +63,7 @@ class ThreatModel:
     """Threat model: K parties of whom t may collude and D may drop out.
 
     `verifiable`: everybody can add up what was sent. `by_curator`: what is sent goes to Charlie, else to everybody.
+    `sparse`: parties share masks with neighbours alone although none may drop out.
     """
 
     parties: int
@@ -70,6 +71,7 @@ class ThreatModel:
     dropouts: int = 0
     verifiable: bool = False
     by_curator: bool = True
+    sparse: bool = False
 
     def __post_init__(self) -> None:
         for name, count in (("colluders", self.colluders), ("dropouts", self.dropouts)):
@@ -78,7 +80,7 @@ class ThreatModel:
 
     def check(self) -> None:
         """Raise InputError, with the nearest that works, unless a secure sum can add up among these parties."""
-        check_party_limits(self.parties, self.colluders, self.dropouts)
+        check_party_limits(self.parties, self.colluders, self.dropouts, sparse=self.sparse)
 
     def require_honest(self) -> None:
         """Raise InputError unless a party is left whose noise is counted."""
@@ -97,8 +99,8 @@ class ThreatModel:
 
     @property
     def has_sparse_graph(self) -> bool:
-        """True where the parties are too many for masks of all pairs, so that their graph is sparse."""
-        return has_sparse_graph(self.parties, self.dropouts)
+        """True where the parties share masks with neighbours alone: asked for, or because they are too many."""
+        return self.sparse or has_sparse_graph(self.parties, self.dropouts)
 
     def with_graph_failure(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
         """Return the statement of so many sums, with the probability that their neighbour graph fails added to delta.
@@ -106,7 +108,7 @@ class ThreatModel:
         That depends on no row, so what is (epsilon, delta)-private else is (epsilon, delta + it)-private. It is no more
         than that: nothing that can fail is zero-concentrated, or below the curve of a Gaussian at every delta.
         """
-        failure = sparse_graph_failure(self.parties, self.colluders, self.dropouts, sums)
+        failure = sparse_graph_failure(self.parties, self.colluders, self.dropouts, sums, sparse=self.sparse)
         if not failure or promised.kind == "none":
             return promised
         return replace(

@@ -38,12 +38,16 @@ SESSIONS = {
     "nobody may vanish": replace(ONE, dropouts=0),
     "shares": replace(ONE, dropouts=0, output=SHARES),
     "in a sparse graph": parameters(7, 1, 1, degree=4),
+    "in a sparse graph without drop-outs": parameters(7, 1, 0, degree=2),
 }
 
 
 @pytest.mark.parametrize(
     ("name", "drop_outs", "graph"),
-    [("one may vanish", 3, 0), ("nobody may vanish", 0, 0), ("in a sparse graph", 3, 1)],
+    [
+        *(("one may vanish", 3, 0), ("nobody may vanish", 0, 0)),
+        *(("in a sparse graph", 3, 1), ("in a sparse graph without drop-outs", 0, 1)),
+    ],
 )
 def test_a_session_has_only_the_limitations_of_what_was_agreed_on(name: str, drop_outs: int, graph: int) -> None:
     assert SUMS.claim is not None
@@ -52,7 +56,7 @@ def test_a_session_has_only_the_limitations_of_what_was_agreed_on(name: str, dro
     assert list(found) == [sentence for sentence in every if sentence in found]
     assert len([s for s in found if "drop-outs" in s or "dealer" in s]) == drop_outs
     assert len([s for s in found if "sparse graph" in s]) == graph
-    assert len(every) - len(found) == 4 - drop_outs - graph
+    assert len(every) - len(found) == 5 - drop_outs - graph
 
 
 def trials() -> Trials:
@@ -135,6 +139,10 @@ def test_what_the_claim_says_of_itself_depends_on_the_graph() -> None:
     assert f"shares masks with 36 neighbours, {sparse.T} of whom can open its seeds" in ideal.assumptions(sparse)
     assert 0 < (ideal.distance(sparse) or 0) <= graph.MOST_FAILURE
     assert ideal.is_semi_honest(sparse)
+    closed = parameters(300, 99, 0, degree=34)
+    assert "shares masks with 34 neighbours)" in ideal.assumptions(closed)
+    assert ideal.is_semi_honest(closed)
+    assert ideal.distance(closed) == graph.closed_neighbourhood(300, 99, 34).failure > 0
 
 
 def test_who_is_not_claimed_hears_why() -> None:

@@ -123,7 +123,8 @@ def test_matrix_of_three_parties_is_the_table(all_of_it: bool) -> None:
 
 def test_without_dropouts_no_coalition_learns_more_than_the_sum() -> None:
     rows = [row for row in found(3).rows if "dropouts 0" in row.session_label]
-    assert {row.pattern.place for row in rows} == {"", "Ready in setup", "Masked in sum0", "Masked in sum1"}
+    before = {"Ready in setup", "Coin in setup"}  # on the complete graph, and in a circle
+    assert {row.pattern.place for row in rows} == {"", *before, "Masked in sum0", "Masked in sum1"}
     assert [row for row in rows if row.beyond] == []
 
 
@@ -143,7 +144,7 @@ def test_margin_and_claim_stand_side_by_side() -> None:
 def test_lines_cover_every_row_and_no_row_has_a_smallest_party() -> None:
     m = found(3)
     sessions = {row.session_label for row in m.rows}
-    assert len(sessions) == 4
+    assert len(sessions) == 5
     assert {row.smallest for row in m.rows} == {""}
     for session in sessions:
         part = replace(m, rows=tuple(row for row in m.rows if row.session_label == session))
@@ -202,6 +203,36 @@ def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bo
         assert not row.even_malicious
     said = matrix_text.matrix_as_text(m)
     assert "some of whom may be malicious" not in said
+
+
+# In a circle of six with two neighbours each, and nobody may vanish: two of Charlie's tear it if they are apart.
+
+CLOSED = leakage_model.profiles(leakage_model.sample_session(6))[-2]
+
+
+@pytest.mark.parametrize("all_of_it", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_in_a_closed_circle_charlie_reads_the_sum_of_each_stretch_between_his(all_of_it: bool) -> None:
+    """And so what a party adds that stands alone between two of them; of the others nothing but their sum."""
+    some = (("charlie",), ("P2", "charlie"), ("P1", "P2", "charlie"), ("P1", "P3", "charlie"), ("P1", "P4", "charlie"))
+    assert (CLOSED.degree, CLOSED.D, CLOSED.t) == (2, 0, 1)
+    for row in coalition_matrix(only(CLOSED, ()), 6, chosen=None if all_of_it else (*some, IN_ORDER)).rows:
+        stretches = stretches_without(row.members) if "charlie" in row.members else []
+        alone = {j for stretch in stretches for j in stretch if len(stretch) == 1 < len(stretches)}
+        assert read_alone(row) == alone, row.members
+        # With the result and those who stand alone, the sum of one longer stretch tells nothing more.
+        longer = [stretch for stretch in stretches if len(stretch) > 1]
+        assert (row.cells[OTHER_SUM].level == "all") == (len(longer) > 1), row.members
+        assert not (row.claimed and row.beyond), row.members
+        assert not row.even_malicious
+
+
+def stretches_without(members: Sequence[str]) -> list[set[int]]:
+    """The honest of a circle of six, by who stands beside whom."""
+    found: list[set[int]] = []
+    for j in (j for j in range(1, 7) if f"P{j}" not in members):
+        beside = [stretch for stretch in found if {(j - 2) % 6 + 1, j % 6 + 1} & stretch]
+        found = [*(stretch for stretch in found if stretch not in beside), {j}.union(*beside)]
+    return found
 
 
 def test_shares_that_are_not_covered_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

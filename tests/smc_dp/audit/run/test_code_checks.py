@@ -212,6 +212,7 @@ def settings() -> Iterator[tuple[str, Any]]:
     for dropouts, verifiable, bits in product((0, 1), (False, True), (*RINGS, LONGEST_RING)):
         yield secure_sum.PROGRAM.name, SumParameters(NAMES, 1, dropouts, BLOCKS, bits, verifiable)
     yield secure_sum.PROGRAM.name, SumParameters(NAMES, 1, 0, BLOCKS, 72, output=SHARES)
+    yield secure_sum.PROGRAM.name, SumParameters(NAMES, 1, 0, BLOCKS, 72, degree=2)
     yield secure_sum.PROGRAM.name, SumParameters(tuple(f"P{j}" for j in range(300)), 1, 1, BLOCKS, 72)
 
 

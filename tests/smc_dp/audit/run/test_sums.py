@@ -81,6 +81,10 @@ WHOLE: dict[str, tuple[dict[str, Any], set[str]]] = {
     "verifiable": ({"verifiable": True, "lengths": (1, 2)}, {"shares", "structure-together"}),
     "verifiable, nobody may vanish": ({"D": 0, "verifiable": True}, {"shares", "structure-together"}),
     "in a circle": ({"K": 6, "t": 1, "degree": 4, "lengths": (2, 1)}, {"shares", "openings"}),
+    "in a circle, nobody may vanish": (
+        {"K": 6, "t": 1, "D": 0, "degree": 2, "lengths": (2, 1)},
+        {"shares", "openings"},
+    ),
     "shares": (
         {"t": 1, "D": 0, "output": "shares"},
         {"openings", "members", "statements", "limitations-true", "structure", "structure-together"},
