@@ -1,21 +1,23 @@
 """The ring Z_M with M = 2**bits, its vectors, and additive sharing in it.
 
-Vectors are tuples of plain integers. In rings of at most 64 bits they are added up as machine words, which wrap as the
-ring does. An audit's unknowns are no machine words, nor are the numbers of wider rings: they are added one by one.
+In rings of at most 64 bits vectors are machine words, which wrap as the ring does. An audit's unknowns are no machine
+words, nor are the numbers of wider rings: they stand in tuples and are added one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
 from protocols.arithmetic.rng import Stream
+from protocols.arithmetic.words import MACHINE_BYTES, Words
+from protocols.arithmetic.words import Vector as Vector
 
-Vector = tuple[int, ...]
-_Words = npt.NDArray[np.uint64]
+_Array = npt.NDArray[np.uint64]
 _WORD_BITS = 64
 
 
@@ -54,14 +56,16 @@ class Ring:
     def vector(self, integers: Sequence[int]) -> Vector:
         """Return the vector congruent to the given integers."""
         M = self.modulus
-        return tuple([x % M for x in integers])
+        elements = tuple([x % M for x in integers])
+        words = self._arrays(elements)
+        return elements if words is None else self._vector(words[0])
 
-    def nearest(self, elements: Sequence[int]) -> Vector:
+    def nearest(self, elements: Vector) -> Vector:
         """Return for each element the integer nearest to zero that it stands for, from -M/2 to M/2 - 1."""
-        words = self._words(elements)
+        words = self._arrays(elements)
         if words is not None:
             spare = np.uint64(_WORD_BITS - self.bits)
-            return tuple(((words[0] << spare).view(np.int64) >> spare.astype(np.int64)).tolist())
+            return Words((words[0] << spare).view(np.int64) >> spare.astype(np.int64))
         M, half = self.modulus, self.modulus // 2
         return tuple([(x + half) % M - half for x in elements])
 
@@ -71,28 +75,40 @@ class Ring:
 
     def add_vectors(self, *vectors: Vector) -> Vector:
         """Return the sum, place by place."""
-        M = self.modulus
-        words = self._words(*vectors)
+        words = self._arrays(*vectors)
         if words is not None:
-            total: _Words = np.sum(words, axis=0, dtype=np.uint64)
-            return tuple((total & np.uint64(M - 1)).tolist())
+            return self._vector(reduce(np.add, words))
+        M = self.modulus
         return tuple([x % M for x in map(sum, zip(*vectors, strict=True))])
-
-    def _words(self, *vectors: Sequence[int]) -> list[_Words] | None:
-        """Return vectors of one length as machine words; None unless all numbers are such words."""
-        if self.bits > _WORD_BITS or len(set(map(len, vectors))) != 1:
-            return None
-        if not all(set(map(type, vector)) <= {int} for vector in vectors):  # to ask an unknown for its value is refused
-            return None
-        try:
-            return [np.fromiter(vector, np.uint64, len(vector)) for vector in vectors]
-        except OverflowError:
-            return None
 
     def subtract_vectors(self, x: Vector, y: Vector) -> Vector:
         """Return the difference, place by place."""
+        words = self._arrays(x, y)
+        if words is not None:
+            return self._vector(words[0] - words[1])
         M = self.modulus
         return tuple([(a - b) % M for a, b in zip(x, y, strict=True)])
+
+    def _vector(self, array: _Array) -> Words:
+        """Return the elements that are congruent to these words."""
+        width = next(width for width in MACHINE_BYTES if self.bits <= 8 * width)
+        return Words((array & np.uint64(self.modulus - 1)).astype(f"=u{width}"))
+
+    def _arrays(self, *vectors: Vector) -> list[_Array] | None:
+        """Return vectors of one length as arrays of words; None unless all numbers are such words."""
+        if self.bits > _WORD_BITS or len(set(map(len, vectors))) != 1:
+            return None
+        if not all(isinstance(vector, Words) or set(map(type, vector)) <= {int} for vector in vectors):
+            return None  # to ask an unknown for its value is refused
+        try:
+            return [
+                vector.array.astype(np.uint64, copy=False)
+                if isinstance(vector, Words)
+                else np.fromiter(vector, np.uint64, len(vector))
+                for vector in vectors
+            ]
+        except OverflowError:
+            return None
 
     def split_vector(self, x: Vector, count: int, rng: Stream) -> list[Vector]:
         """Return `count` additive shares of x; any count - 1 of them are uniform and independent of x."""

@@ -85,13 +85,15 @@ class Stream:
         n = (k + 7) // 8
         return int.from_bytes(self.bytes(n), "big") >> (8 * n - k)
 
-    def numbers(self, count: int, k: int) -> tuple[int, ...]:
+    def numbers(self, count: int, k: int) -> words.Vector:
         """Draw `count` integers uniform on [0, 2**k): the same as from `bits`, one after the other."""
         if k < 1:
             return tuple(self.bits(k) for _ in range(count))
         width = (k + 7) // 8
         drawn, spare = words.from_bytes(self.bytes(count * width), width), 8 * width - k
-        return tuple([x >> spare for x in drawn]) if spare else drawn
+        if not spare:
+            return drawn
+        return words.Words(drawn.array >> spare) if isinstance(drawn, words.Words) else tuple(x >> spare for x in drawn)
 
     def below(self, n: int) -> int:
         """Draw an integer uniform on [0, n), by rejection."""

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.ring import Vector
-from protocols.arithmetic.words import from_bytes, to_bytes
+from protocols.arithmetic.words import MACHINE_BYTES, Words, from_bytes, to_bytes
 from protocols.crypto import sealing
 from protocols.errors import DecodeError
 
@@ -31,7 +31,6 @@ SECRET_BYTES = KEY_BYTES = DIGEST_BYTES = 32
 TAG_BYTES = 8  # AEAD_AES_256_CCM_8, RFC 6655: shares are short, and whoever forges one stops a session and no more
 _INDEX_BYTES = 2
 _NONCE, _COVER_NONCE = bytes(16), bytes(12)
-_MACHINE_BYTES = (1, 2, 4, 8)  # of machine words, which wrap by themselves
 _P, _A24 = 2**255 - 19, 121_666  # curve25519, RFC 7748
 
 
@@ -149,7 +148,7 @@ def expand(key: bytes, length: int, width: int) -> bytes:
 
 def combined(plus: Iterable[bytes], minus: Iterable[bytes], length: int, width: int) -> Vector:
     """Return the words of all masks in `plus` less those in `minus`, place by place mod 2**(8 width)."""
-    if width in _MACHINE_BYTES:
+    if width in MACHINE_BYTES:
         return _combined_words(plus, minus, length, width)
     bits = 8 * width
     added, taken = _added(plus, length, bits), _added(minus, length, bits)
@@ -207,7 +206,7 @@ def _combined_words(plus: Iterable[bytes], minus: Iterable[bytes], length: int, 
         total += np.frombuffer(mask, sent, length)
     for mask in minus:
         total -= np.frombuffer(mask, sent, length)
-    return tuple(total.tolist())
+    return Words(total)
 
 
 def _added(masks: Iterable[bytes], length: int, bits: int) -> Vector:

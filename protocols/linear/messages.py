@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from protocols.arithmetic.ring import Vector
 from protocols.comparison.garbled import Choices, Extension, OtKey, Tables
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, masked, message, public, shared
 
@@ -26,7 +27,7 @@ class Submit(Message):
     a: Annotated[int, masked("size")]
     box: Annotated[bytes, public("digest")]
     epk: Annotated[bytes, public("key")]
-    row: Annotated[tuple[int, ...], masked("weight"), Times("dimension")]
+    row: Annotated[Vector, masked("weight"), Times("dimension")]
     seed: Annotated[bytes, shared("seed")]
 
 
@@ -70,7 +71,7 @@ class Go(Message):
 class PublishedShare(Message):
     """Additive share of the sum, the opening of its commitment, and the digest that Go announced to the sender."""
 
-    y: Annotated[tuple[int, ...], public("weight"), Times("dimension")]
+    y: Annotated[Vector, public("weight"), Times("dimension")]
     opening: Annotated[bytes, public("opening")]
     go: Annotated[bytes, public("digest")]
 

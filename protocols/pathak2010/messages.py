@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from protocols.arithmetic.ring import Vector
 from protocols.comparison.messages import Bits, ComparisonKey, Differences
 from protocols.crypto.paillier import Ciphertext
 from protocols.runtime.message import (
@@ -37,7 +38,7 @@ class PaillierKey(Message):
     """Public key and the proof that it may be used: xi from P_1 to Charlie, zeta from Charlie to each party."""
 
     n: Annotated[int, public("modulus")]
-    proof: Annotated[tuple[int, ...], public("modulus"), Times("proof_points")]
+    proof: Annotated[Vector, public("modulus"), Times("proof_points")]
 
 
 @message("setup 2", PARTY >> PARTY)
@@ -126,7 +127,7 @@ class Masked(Message):
 class Reshare(Message):
     """One of K+1 additive shares of the sender's summand."""
 
-    x: Annotated[tuple[int, ...], masked("weights"), Times("dimension")]
+    x: Annotated[Vector, masked("weights"), Times("dimension")]
 
 
 @message("3.3", EVERY_PAIR)
@@ -140,7 +141,7 @@ class Ready(Message):
 class PublishedShare(Message):
     """Additive share of K w^s on the grid, and the opening of its commitment."""
 
-    y: Annotated[tuple[int, ...], public("weights"), Times("dimension")]
+    y: Annotated[Vector, public("weights"), Times("dimension")]
     opening: Annotated[bytes, public("opening")]
 
 

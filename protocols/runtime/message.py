@@ -189,16 +189,17 @@ def _slot(cls: type, name: str, hint: Any) -> FieldSpec:
     if len(protections) != 1:
         raise LocalError("message.field_not_protected_once", kind=cls.__name__, field=name)
     counts = [note.count for note in notes if isinstance(note, Times)]
-    inner = get_args(hint)[0]
-    vector = get_origin(inner) is tuple
-    if vector:
-        inner = get_args(inner)[0]
-    if len(counts) != vector:
+    inner = declared = get_args(hint)[0]
+    numbers, others = declared == words.Vector, get_origin(declared) is tuple
+    if numbers or others:
+        inner = int if numbers else get_args(declared)[0]
+    if len(counts) != (numbers or others):
         raise LocalError("message.field_without_one_length", kind=cls.__name__, field=name)
     optional = isinstance(inner, UnionType)
     if optional:
         inner = next(t for t in get_args(inner) if t is not type(None))
-    if inner not in (*_PLAIN, *_CIPHERTEXTS) or (inner in _CIPHERTEXTS) != protections[0].is_ciphertext:
+    allowed = (*_PLAIN, *_CIPHERTEXTS) if not others else (bool, bytes, *_CIPHERTEXTS)  # of numbers it is a `Vector`
+    if inner not in allowed or (inner in _CIPHERTEXTS) != protections[0].is_ciphertext:
         raise LocalError("message.field_of_another_type", kind=cls.__name__, field=name)
     if optional and inner not in _CIPHERTEXTS:  # zero encodes absence, and only among ciphertexts it is no value
         raise LocalError("message.field_cannot_be_absent", kind=cls.__name__, field=name)
@@ -272,7 +273,7 @@ def _pack_all(values: Sequence[Any], slot: FieldSpec, layout: Layout, keys: Keys
     return b"".join([_pack(value, slot, layout, keys, as_published) for value in values])
 
 
-def _unpack_all(data: bytes, width: int, slot: FieldSpec, keys: Keys) -> tuple[Any, ...]:
+def _unpack_all(data: bytes, width: int, slot: FieldSpec, keys: Keys) -> Sequence[Any]:
     if slot.type is int:
         return words.from_bytes(data, width)
     pieces = [data[i : i + width] for i in range(0, len(data), width)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import cbor2
 
+from protocols.arithmetic.words import Words
 from protocols.errors import LocalError, ReplayError
 from protocols.runtime.cbor_limits import is_plain
 
@@ -60,8 +61,8 @@ def _plain(value: Any, records: dict[str, type[Any]]) -> list[Any]:
         return ["int", value.to_bytes((value.bit_length() + 8) // 8, "big", signed=True)]  # a bit for the sign
     if isinstance(value, dict):
         return ["dict", [[_plain(k, records), _plain(v, records)] for k, v in value.items()]]
-    if isinstance(value, list | tuple):
-        return [type(value).__name__, [_plain(v, records) for v in value]]
+    if isinstance(value, list | tuple | Words):
+        return ["list" if isinstance(value, list) else "tuple", [_plain(v, records) for v in value]]
     name = type(value).__name__
     if is_dataclass(value) and records.get(name) is type(value):
         return [f"record {name}", [_plain(getattr(value, f.name), records) for f in fields(value)]]

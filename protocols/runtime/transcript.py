@@ -29,6 +29,7 @@ from protocols.runtime.session import FORMAT, Session
 
 ABSENT = "Absent"
 _CHUNK = 1 << 20
+_LINES = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 Line = dict[str, Any]
 
 
@@ -186,4 +187,4 @@ def read_absence(line: Line) -> tuple[str, Absent]:
 
 def encode_line(line: Mapping[str, Any]) -> bytes:
     """Return the one text of a line, over which digests are taken, without its end."""
-    return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+    return _LINES.encode(line).encode()

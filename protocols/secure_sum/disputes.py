@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from protocols.arithmetic.ring import Vector
 from protocols.runtime.endpoint import Endpoint, Greeted
 from protocols.secure_sum import complaints, dealing
 from protocols.secure_sum.messages import (
@@ -125,7 +126,7 @@ async def await_start(me: Endpoint, roster: bytes, deadlines: int | None = None)
     return start
 
 
-async def _heard(me: Endpoint, p: Parameters, roster: bytes, mine: int) -> tuple[int, ...]:
+async def _heard(me: Endpoint, p: Parameters, roster: bytes, mine: int) -> Vector:
     """Return who accuses whom, mine as I said it, and everybody's signed."""
     heard = await me.receive(me.curator, Accused)
     if heard.accused[me.index] != mine:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from protocols.arithmetic.ring import Vector
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, masked, message, public
 
 
@@ -37,7 +38,7 @@ class Ready(Message):
     """
 
     roster: Annotated[bytes, public("digest")]
-    accused: Annotated[tuple[int, ...], public("members"), Times("complaints")]
+    accused: Annotated[Vector, public("members"), Times("complaints")]
     signature: Annotated[tuple[bytes, ...], public("signature"), Times("complaints")]
 
 
@@ -49,14 +50,14 @@ class Start(Message):
     """
 
     roster: Annotated[bytes, public("digest")]
-    accused: Annotated[tuple[int, ...], public("members"), Times("complaints")]
+    accused: Annotated[Vector, public("members"), Times("complaints")]
 
 
 @message("1", CURATOR >> PARTY)
 class Accused(Message):
     """Dealers that each party accuses, and its signature."""
 
-    accused: Annotated[tuple[int, ...], public("members"), Times("complainers")]
+    accused: Annotated[Vector, public("members"), Times("complainers")]
     signatures: Annotated[tuple[bytes, ...], public("signature"), Times("complainers")]
 
 
@@ -117,7 +118,7 @@ class Masked(Message):
     """Numbers and noise of the sender under all its masks, signed as its only input to this sum."""
 
     context: Annotated[bytes, public("digest")]
-    y: Annotated[tuple[int, ...], masked("word"), Times("length")]
+    y: Annotated[Vector, masked("word"), Times("length")]
     signature: Annotated[bytes, public("signature")]
 
 
@@ -160,7 +161,7 @@ class Unmask(Message):
 class Result(Message):
     """Sum, signed."""
 
-    S: Annotated[tuple[int, ...], public("word"), Times("length")]
+    S: Annotated[Vector, public("word"), Times("length")]
     signature: Annotated[bytes, public("signature")]
 
 
@@ -168,8 +169,8 @@ class Result(Message):
 class PublishedSum(Message):
     """Sums of the session in one list S, and for each of them the parties in it, its members."""
 
-    members: Annotated[tuple[int, ...], public("members"), Times("sums")]
-    S: Annotated[tuple[int, ...], public("word"), Times("all")]
+    members: Annotated[Vector, public("members"), Times("sums")]
+    S: Annotated[Vector, public("word"), Times("all")]
 
 
 @message("7", CURATOR >> PUBLIC)
@@ -178,9 +179,9 @@ class PublishedOpening(Message):
     nothing: the masked inputs with their signatures, the signatures of the survivors, the seeds that were opened.
     """
 
-    members: Annotated[tuple[int, ...], public("members"), Times("sums")]
-    S: Annotated[tuple[int, ...], public("word"), Times("all")]
-    y: Annotated[tuple[int, ...], public("word"), Times("masked")]
+    members: Annotated[Vector, public("members"), Times("sums")]
+    S: Annotated[Vector, public("word"), Times("all")]
+    y: Annotated[Vector, public("word"), Times("masked")]
     inputs: Annotated[tuple[bytes, ...], public("signature"), Times("signed")]
     agreed: Annotated[tuple[bytes, ...], public("signature"), Times("agreed")]
     seeds: Annotated[tuple[bytes, ...], public("seed"), Times("agreed")]
@@ -190,7 +191,7 @@ class PublishedOpening(Message):
 class PublishedShare(Message):
     """Masked input of the sender, which is an additive share of the sum: all of them add up to it."""
 
-    y: Annotated[tuple[int, ...], public("word"), Times("all")]
+    y: Annotated[Vector, public("word"), Times("all")]
 
 
 # What participants sign for third parties: one of a kind in each sum, or in set-up.

@@ -174,7 +174,7 @@ def check_study(
 
     found = _read(study_file)
     with cells_allowed(most_cells):
-        fit = preflight_of_files(found, key, policy, OwnFiles(data, ledger, auxiliary))
+        fit = preflight_of_files(found, key, policy, OwnFiles(data, ledger, auxiliary, study=study_file))
     form = proposed_format(fit.faults)
     if fit.name is not None:
         warn_exposed([key])
@@ -207,7 +207,11 @@ def approve_study(
     key: OwnKey,
     policy: PolicyFile = None,
     ledger: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Ledger of this site, if own.toml names witnesses of it.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Ledger of this site, to be checked first. Required if own.toml names witnesses of it.",
+        ),
     ] = None,
     auxiliary: PublicRows = None,
     out: Annotated[
@@ -217,7 +221,8 @@ def approve_study(
 ) -> None:
     """Sign a study for one run of it. The site policy and the ledger's witnesses are checked first.
 
-    With `--ledger` the ledger is checked before its witnesses, and so are the rows that own.toml names.
+    With `--ledger` the ledger is checked before its witnesses are asked, also against all that witnesses of earlier
+    studies have seen, as far as their states lie beside the study. So are the rows that own.toml names.
 
     The approval holds 32 random bytes, so that its session differs from every other one.
 
@@ -242,7 +247,7 @@ def approve_study(
     def ask(own: SitePolicy) -> None:
         own.ask_witnesses(found, ledger, identity, lambda text: print(text.on_screen(), file=sys.stderr))
 
-    fit = preflight_of_approval(found, name, own, OwnFiles(ledger=ledger, auxiliary=auxiliary), ask)
+    fit = preflight_of_approval(found, name, own, OwnFiles(None, ledger, auxiliary, study=study_file), ask)
     fit.require(f"study {study_file}")
     approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out

@@ -142,7 +142,7 @@ def take_part(
         raise InputError(
             "key.other_command", key=str(files.key), name=name, command="join" if name in study.parties else "serve"
         )
-    own = OwnFiles(files.data, files.ledger, files.auxiliary, begun)
+    own = OwnFiles(files.data, files.ledger, files.auxiliary, begun, study_file)
     checked = run_preflight(
         study, name, policy, own, lambda policy: policy.ask_witnesses(study, files.ledger, signer, hear)
     )

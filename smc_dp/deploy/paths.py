@@ -26,6 +26,14 @@ def states(study: Path) -> Iterator[Path]:
     yield from sorted(path.parent for path in study.parent.glob(f"{study.stem}.*.{_STATE}/{DATABASE}"))
 
 
+def states_of(study: Path, name: str) -> Iterator[tuple[Path, Path]]:
+    """Yield the folders of a participant's states that lie beside a study, each with the file of its own study."""
+    ending = f".{name}.{_STATE}"
+    for state in sorted(path.parent for path in study.parent.glob(f"*.{_STATE}/{DATABASE}")):
+        if state.name.endswith(ending):
+            yield state, state.with_name(f"{state.name.removesuffix(ending)}{study.suffix}")
+
+
 def counter_folder() -> Path:
     """Return the usual folder of counters of this user. It must be left out of backups."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"

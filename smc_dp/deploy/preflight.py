@@ -24,6 +24,7 @@ from smc_dp.data.refused_input import each_line_once, settings_of
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import AUTHOR, SITE
+from smc_dp.deploy.ledger_heads import check_earlier_heads
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
@@ -89,15 +90,17 @@ class PreflightResult:
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """Paths of a site's data and ledger, and of the public rows that all have.
+    """Paths of a site's data and ledger, of the public rows that all have, and of the study.
 
-    A site that has `begun` was looked at before, and its ledger may be charged for the study by now.
+    Beside `study` are states of other studies, whose witnesses have seen the ledger. A site that has `begun` was looked
+    at before, and its ledger may be charged for the study by now.
     """
 
     data: Path | None = None
     ledger: Path | None = None
     auxiliary: Path | None = None
     begun: bool = False
+    study: Path | None = None
 
 
 def preflight_of_files(study: JointStudy, key: Path, policy: Path | None, files: OwnFiles) -> PreflightResult:
@@ -129,7 +132,7 @@ def run_preflight(
     found = _look_at_policy(study, name, policy, files)
     if name in study.parties or (name is None and (files.data or files.ledger)):
         _look_at_rows(found, study.bounds, policy, files.data)
-        _look_at_ledger(found, files)
+        _look_at_ledger(found, study, files)
     _look_at_witnesses(found, study, policy, files, ask)
     return found
 
@@ -145,7 +148,7 @@ def preflight_of_approval(
     if files.ledger is not None and name in study.parties:
         if policy is not None and policy.data_path is not None:
             _look_at_rows(found, study.bounds, policy, None)
-        _look_at_ledger(found, files)
+        _look_at_ledger(found, study, files)
     _look_at_witnesses(found, study, policy, files, ask)
     return found
 
@@ -236,9 +239,12 @@ def _look_at_rows(found: PreflightResult, bounds: Bounds, policy: SitePolicy | N
                 ).check()
 
 
-def _look_at_ledger(found: PreflightResult, files: OwnFiles) -> None:
+def _look_at_ledger(found: PreflightResult, study: JointStudy, files: OwnFiles) -> None:
     if files.ledger is None:
         found.add([_NO_LEDGER])
     elif found.agreement is not None and not files.begun:
         with found.looking():
             SiteLedger(files.ledger).check(found.agreement)
+        if files.study is not None and found.name is not None:
+            with found.looking():
+                check_earlier_heads(files.study, found.name, study.identities[found.name], files.ledger)

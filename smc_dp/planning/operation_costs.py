@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from protocols import comparison
-from protocols.arithmetic.ring import Ring
+from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.parameters import Comparisons
 from protocols.comparison.signs import CHOOSER, HOLDER
@@ -67,7 +67,7 @@ def seconds_of(work: Callable[[], object]) -> float:
 class SampleNumbers(Message):
     """Numbers of a ring."""
 
-    x: Annotated[tuple[int, ...], public("word"), Times("words")]
+    x: Annotated[Vector, public("word"), Times("words")]
 
 
 def _power(p: Any) -> float:

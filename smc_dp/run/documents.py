@@ -6,7 +6,8 @@ of a document check whether its fields fit together, to other files, and to what
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -58,8 +59,9 @@ from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
 from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.release_format import RELEASE_FORMAT, WITHOUT_COEFFICIENTS, ReleaseFormat, in_current_format
 
+ReleaseFormat: TypeAlias = Literal["smc-dp release 3"]
+RELEASE_FORMAT: ReleaseFormat = "smc-dp release 3"
 SIMULATED = ("topology", "link")
 """Parameters of a release that say how it was simulated, on which no party agreed."""
 _ADDED = {*SIMULATED, "agreed", "label", "center"}  # to the parameters that the parties agreed on
@@ -316,12 +318,16 @@ class StatedDescription(Document):
     tables: Annotated[list[StatedTable], Field(max_length=_MANY, fail_fast=True)] = Field(default_factory=list)
 
 
-class ReleaseFile(Document):
-    """Schema of release.json; format 1 is read with the sentences of today, format 2 has no coefficients. A release has
-    weights, or a description.
-    """
+def refuse_other_format(release: Mapping[str, Any]) -> None:
+    """Raise an InputError for a release of another format, or of none, before anything else is said of it."""
+    if (found := release.get("format")) != RELEASE_FORMAT:
+        raise InputError("release.other_format", wanted=RELEASE_FORMAT, got=shown(found))
 
-    format: ReleaseFormat = RELEASE_FORMAT
+
+class ReleaseFile(Document):
+    """Schema of release.json: a release has weights, or a description."""
+
+    format: ReleaseFormat
     weights_stated: Annotated[StatedWeights | None, Field(alias="weights")] = None
     coefficients: Annotated[dict[str, ScoreCoefficients], limit_keys(_MANY)] | None = None
     description: StatedDescription | None = None
@@ -348,14 +354,15 @@ class ReleaseFile(Document):
     @model_validator(mode="before")
     @classmethod
     def _of_today(cls, found: object) -> object:
-        return in_current_format(found) if isinstance(found, dict) else found
+        if isinstance(found, dict):
+            refuse_other_format(found)
+        return found
 
     @model_validator(mode="after")
     def _has_its_coefficients(self) -> ReleaseFile:
         if (self.weights_stated is None) == (self.description is None):
             raise InputError("release.weights_or_description")
-        has_none = self.format == WITHOUT_COEFFICIENTS or self.description is not None or self.features is not None
-        if (self.coefficients is None) != has_none:
+        if (self.coefficients is None) != (self.description is not None or self.features is not None):
             raise InputError("release.coefficients_of_format", format=RELEASE_FORMAT)
         return self
 

@@ -31,10 +31,9 @@ from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.coefficient_intervals import make_intervals
 from smc_dp.run.coefficients import make_coefficients
-from smc_dp.run.documents import SIMULATED, ReleaseFile, SharesFile
+from smc_dp.run.documents import RELEASE_FORMAT, SIMULATED, ReleaseFile, SharesFile
 from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
-from smc_dp.run.release_format import RELEASE_FORMAT
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
 
 PAGE = "page.html"

@@ -150,7 +150,7 @@ def _description(release: PublishedRelease, missing: Collection[str]) -> Iterato
 
 
 def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[Section]:
-    if release.coefficients is not None:  # earlier releases state none
+    if release.coefficients is not None:  # a release of features has none
         blocks = coefficient_blocks(release.coefficients, release.bounds, threshold.score)
         yield Section("Coefficients", tuple(blocks))
 

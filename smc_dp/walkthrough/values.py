@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from protocols.arithmetic.words import Words
 from protocols.crypto.dgk import BitCiphertext
 from protocols.crypto.paillier import Ciphertext
 from protocols.runtime import claims
@@ -40,7 +41,7 @@ def format_vector(texts: Sequence[str], count: int, mark: str = ", ") -> str:
 
 def format_value(x: Any, observed: ObservedSession) -> str:
     """Format the value of a field."""
-    if isinstance(x, tuple | list):
+    if isinstance(x, tuple | list | Words):
         return format_vector([format_value(part, observed) for part in x[:_SHOWN]], len(x))
     if isinstance(x, Ciphertext | BitCiphertext):
         return _locked(x, observed)
@@ -104,8 +105,8 @@ def _field(slot: FieldSpec, x: Any, observed: ObservedSession) -> str:
     """Format a field; a set of parties, whose bits a number has, by their names."""
     if slot.protection.width != _SETS:
         return format_value(x, observed)
-    sets = [names_of_bits(one, observed.session.parties) for one in (x if isinstance(x, tuple | list) else (x,))]
-    return format_vector(sets[:_SHOWN], len(sets), "; ") if isinstance(x, tuple | list) else sets[0]
+    sets = [names_of_bits(one, observed.session.parties) for one in (x if isinstance(x, Sequence) else (x,))]
+    return format_vector(sets[:_SHOWN], len(sets), "; ") if isinstance(x, Sequence) else sets[0]
 
 
 def names_of_bits(members: int, parties: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from protocols import linear
 from protocols.arithmetic.permutation import Permutation
+from protocols.arithmetic.ring import Vector
 from protocols.crypto import encapsulation, garbling, masking, oblivious
 from protocols.linear import masks, publication, selection, setup, submission
 from protocols.linear.messages import LockedRows
@@ -68,7 +69,7 @@ class Submit(Message):
     a: Annotated[int, masked("size")]
     box: Annotated[bytes, public("digest")]
     epk: Annotated[bytes, public("key")]
-    row: Annotated[tuple[int, ...], masked("weight"), Times("dimension")]
+    row: Annotated[Vector, masked("weight"), Times("dimension")]
     seed: Annotated[bytes, shared("seed")]
     more: Annotated[tuple[bytes, ...], public("key"), Times("dimension")]
 
@@ -251,11 +252,6 @@ async def s_of_the_tag(me: Any, p: Any, rows: Any, w: Any) -> Any:
     return await _garbles(me, p, rows, w, s_of=made)
 
 
-async def s_stays(me: Any, p: Any, rows: Any, w: Any) -> Any:
-    """P_1 does not take s off its weights."""
-    return await _garbles(me, p, rows, w, off=False)
-
-
 async def _evaluates(me: Any, p: Any, keys: Any, mine: Any, c: Any, more: Callable[[Any, Any], Any] | None) -> Any:
     bits = garbling.chosen(mine.b, c, selection.SIZE_BITS)
     extension = oblivious.extend(me.session_id, keys.offer, mine.choice_points, bits)
@@ -285,11 +281,6 @@ async def labels_told(me: Any, p: Any, keys: Any, mine: Any) -> Any:
 
 
 # The masks of shares.
-
-
-def equal_signs(p: Any, summand: Any, edges: Any) -> Any:
-    """A mask is added at both ends of its edge."""
-    return _share(p, summand, Masks((*edges.plus, *edges.minus), ()))
 
 
 def without_charlie(p: Any, summand: Any, edges: Any) -> Any:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Annotated, Any
+from typing import Any
 
 from broken.curator_roles import Bent
 from broken.paillier_twins import blind_plaintext_only
 
 from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
-from protocols.comparison import roles
-from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
 from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey, Uniform
 from protocols.pathak2010 import PROGRAM, stage1, stage2, stage3
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.message import CURATOR, PARTY, Message, masked, message
 from protocols.runtime.session import Program
 
 
@@ -118,34 +115,3 @@ NOTHING_SELECTED = mutant(instead(stage2.curator, lambda p, keys, halves, smalle
 
 
 # The comparison, with its two roles swapped in `protocols.comparison.roles`.
-
-
-@message("compare 2", PARTY >> CURATOR)
-class TopBit(Message):
-    """The top bit of the chooser's share, sent apart from the answer."""
-
-    top: Annotated[bool, masked("bit")]
-
-
-_chooser, _holder = roles.answer_offer, roles.read_answer
-
-
-async def chooser_with_flip_apart(me: Endpoint, holder: str, key: DgkPublicKey, x: int, flip: int) -> None:
-    """The flip in a message of its own: the answer is then the carry of the low parts."""
-    await _chooser(me, holder, key, x, 0)
-    me.send(holder, TopBit(bool(flip)))
-
-
-async def holder_with_flip_apart(me: Endpoint, chooser: str, key: DgkPrivateKey) -> int:
-    """Puts together what came apart."""
-    return await _holder(me, chooser, key) ^ (await me.receive(chooser, TopBit)).top
-
-
-async def chooser_without_mask(me: Endpoint, holder: str, key: DgkPublicKey, x: int, flip: int) -> None:
-    """delta_a is always 0: whether there is a zero then tells [x <= y], and delta is the flip."""
-    rng = me.rng
-    coinless = Bent(rng, bits=lambda k: 0 if k == 1 else rng.bits(k))
-    await _chooser(Bent(me, rng=coinless), holder, key, x, flip)  # type: ignore[arg-type]
-
-
-FLIP_APART = replace(PROGRAM, kinds=(*PROGRAM.kinds, TopBit))

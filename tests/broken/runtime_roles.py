@@ -7,7 +7,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext
 from protocols.pathak2010 import party as honest_party
-from protocols.pathak2010.messages import Commitment, Half, Opening, PublishedShare, Selected
+from protocols.pathak2010.messages import Commitment, Opening, PublishedShare, Selected
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Role
 
@@ -57,15 +57,6 @@ def once_per_stage(action: Any) -> Role:
     return party
 
 
-async def undeclared_route(me: Endpoint, p: Any) -> None:
-    """Charlie sends what only parties send."""
-
-    async def sending(me: Endpoint) -> None:
-        me.send(me.parties[0], Half(0))
-
-    await me.stage(sending)
-
-
 class Stale(Endpoint):
     """Sends its selected noise as the product came out, without randomness of its own."""
 
@@ -103,12 +94,3 @@ async def waits_first(me: Endpoint, p: Any, mine: Any) -> None:
         me.broadcast(me.others, Opening(bytes(32), bytes(32)))
 
     await me.stage(waiting)
-
-
-async def chatter(me: Endpoint, n: int) -> None:
-    """Each party tells all others something, as often as it has records; a count of zero ends it."""
-    for left in reversed(range(n)):
-        me.broadcast(me.others, Half(left))
-    for other in me.others:
-        while (await me.receive(other, Half)).a_tilde:
-            pass

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import pytest
 from support.draws import DRAWS, Ran, ran
 
+from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.comparison.parameters import Comparisons
 from protocols.errors import LocalError
@@ -128,7 +129,7 @@ class WideHalf(Message):
 class LongReshare(Message):
     """Broken: as `Reshare`, with as many numbers as a wider protocol would have."""
 
-    x: Annotated[tuple[int, ...], masked("weights"), Times("proof_points")]
+    x: Annotated[Vector, masked("weights"), Times("proof_points")]
 
 
 Change = Callable[[Flow], Flow]

@@ -22,6 +22,7 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import SEEDED
+from smc_dp.run.documents import RELEASE_FORMAT
 from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 from support.audited import Folders
 from support.sessions import Setup, start
@@ -36,14 +37,14 @@ PARTIES, NUMBERS = ("P1", "P2", "P3"), 2
 class Part(Message):
     """A share of the sender's numbers."""
 
-    x: Annotated[tuple[int, ...], shared("byte"), Times("numbers")]
+    x: Annotated[Vector, shared("byte"), Times("numbers")]
 
 
 @message("2", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
 class Sum(Message):
     """The sender's share of the sum."""
 
-    y: Annotated[tuple[int, ...], public("byte"), Times("numbers")]
+    y: Annotated[Vector, public("byte"), Times("numbers")]
 
 
 @dataclass(frozen=True)
@@ -112,14 +113,14 @@ class Word(Message):
 class Piece(Message):
     """A share of the sender's numbers."""
 
-    x: Annotated[tuple[int, ...], shared("byte"), Times("numbers")]
+    x: Annotated[Vector, shared("byte"), Times("numbers")]
 
 
 @message("2", PARTY >> PUBLIC)
 class Column(Message):
     """What a party was given, added up."""
 
-    y: Annotated[tuple[int, ...], public("byte"), Times("numbers")]
+    y: Annotated[Vector, public("byte"), Times("numbers")]
 
 
 async def exchange(me: Endpoint, mine: Vector) -> None:
@@ -187,7 +188,7 @@ def written(folder: Path, made: Setup, done: Run, modulus: int | None) -> Folder
     found = Folders(folder / "run", folder / "views")
     found.run.mkdir(parents=True)
     found.views.mkdir()
-    (found.run / RELEASE).write_text(json.dumps({"digests": {}}))
+    (found.run / RELEASE).write_text(json.dumps({"format": RELEASE_FORMAT, "digests": {}}))
     if modulus is not None:
         shares = {name: [str(y) for y in published.y] for name, published in done.published.items()}
         (found.run / SHARES).write_text(json.dumps({"modulus": str(modulus), "fraction_bits": 0, "shares": shares}))

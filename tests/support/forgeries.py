@@ -154,17 +154,6 @@ def redigested(run: Path) -> Path:
     return run
 
 
-def as_format_2(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], None]:
-    """The change, and the coefficients taken out of the release: earlier versions stated none."""
-
-    def changed(document: dict[str, Any]) -> None:
-        change(document)
-        document["format"] = "smc-dp release 2"
-        del document["coefficients"]
-
-    return changed
-
-
 def altered_weight(run: Path, target: Path) -> Path:
     """One weight of the release is another."""
     return edited(run, target, RELEASE, lambda d: d["weights"].__setitem__(0, d["weights"][0] + 2**-20))

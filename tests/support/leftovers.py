@@ -23,6 +23,7 @@ import pytest
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
+from protocols.arithmetic.words import Words
 from protocols.crypto import dgk, oblivious, paillier
 from protocols.crypto.identity import Signer
 from protocols.crypto.masking import ClosedPairs
@@ -149,7 +150,7 @@ def vars_of(link: Any) -> Iterator[bytes]:
 def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
         return value.values()
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | Words):
         return value
     if is_dataclass(value) and not isinstance(value, _PUBLIC):
         return [getattr(value, f.name) for f in fields(value) if f.name not in _PUBLIC_FIELDS]

@@ -19,6 +19,7 @@ from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.deploy.merge import Mark
 from smc_dp.deploy.site_transcript import owed_absences
 from smc_dp.run.agreement import SEEDED, TEST_KEYS
+from smc_dp.run.documents import RELEASE_FORMAT
 from smc_dp.run.release import RELEASE, TRANSCRIPT
 from support.sessions import Setup
 
@@ -72,7 +73,7 @@ def written_down(left: Left, entries: Iterable[Envelope | Mark]) -> bytes:
 def audited(folder: Path, record: bytes) -> dict[str, CheckOutcome]:
     """What all checks of a record's lines, session and conversation say of it; the release states nothing."""
     folder.mkdir(parents=True)
-    (folder / RELEASE).write_text(json.dumps({"digests": {}}))
+    (folder / RELEASE).write_text(json.dumps({"format": RELEASE_FORMAT, "digests": {}}))
     (folder / TRANSCRIPT).write_bytes(record)
     evidence = load_evidence(folder)
     return {check.name: check.run(evidence) for check in (*LINK_CHECKS, *SESSION_CHECKS, *CONVERSATION_CHECKS)}

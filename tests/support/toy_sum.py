@@ -19,7 +19,7 @@ BYTES = Ring(8)
 class Part(Message):
     """A share of the sender's numbers."""
 
-    x: Annotated[tuple[int, ...], masked("byte"), Times("numbers")]
+    x: Annotated[Vector, masked("byte"), Times("numbers")]
 
 
 @message("2", PARTY >> PARTY)
@@ -33,7 +33,7 @@ class Heard(Message):
 class Total(Message):
     """The sum of the shares that the sender has, and whose they are."""
 
-    y: Annotated[tuple[int, ...], public("byte"), Times("numbers")]
+    y: Annotated[Vector, public("byte"), Times("numbers")]
     members: Annotated[int, public("byte")]
 
 

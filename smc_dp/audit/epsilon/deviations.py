@@ -61,7 +61,7 @@ SUBSTITUTES: Mapping[Deviation, SubstituteInput] = MappingProxyType(
 class ShownInput(Message):
     """Masked input of another party, for Charlie's own."""
 
-    y: Annotated[tuple[int, ...], masked("word"), Times("length")]
+    y: Annotated[Vector, masked("word"), Times("length")]
 
 
 def announce_truth(p: Parameters, S: Vector) -> Vector:

@@ -27,12 +27,11 @@ from smc_dp.core import reading
 from smc_dp.core.documents import Read, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
-from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters
+from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters, refuse_other_format
 from smc_dp.run.folder import listed_files, parse_release, recompute_release, warn_of_page
 from smc_dp.run.identities import parse_identities
 from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_consistency import ReleaseEvidence
-from smc_dp.run.release_format import in_current_format
 from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
 from smc_dp.run.transcript_header import read_head, read_session
 from smc_dp.run.transcript_lines import Absence, TranscriptLines, parse_lines
@@ -143,9 +142,9 @@ class Evidence:
 def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path | None = None) -> Evidence:
     """Read all evidence; raise InputError, naming the file, for what cannot be read."""
     files = {RELEASE: read_run_file(folder, RELEASE, reading.MAX_JSON_BYTES)}
-    stated, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
+    release, shares = reading.parse_object(files[RELEASE], str(path_of(folder, RELEASE))), None
     try:
-        release = in_current_format(stated)
+        refuse_other_format(release)
     except InputError as error:
         raise error.within(str(path_of(folder, RELEASE))) from None
     named = listed_files(release)

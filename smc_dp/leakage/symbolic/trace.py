@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import combinations, permutations
 from typing import Any
 
+from protocols.arithmetic.words import Words
 from protocols.errors import LocalError
 from protocols.runtime.message import Message
 from smc_dp.leakage.symbolic.coins import Tape
@@ -20,7 +21,7 @@ def message_values(message: Message) -> Iterator[Any]:
     """Yield everything that a message holds, field by field."""
     for slot in message.slots:
         value = getattr(message, slot.name)
-        yield from value if isinstance(value, tuple | list) else (value,)
+        yield from value if isinstance(value, tuple | list | Words) else (value,)
 
 
 @dataclass(frozen=True, repr=False)

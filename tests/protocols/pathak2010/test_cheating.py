@@ -25,7 +25,6 @@ from protocols.errors import LocalError, PeerError, StallError
 from protocols.pathak2010 import PROGRAM, stage3
 from protocols.pathak2010.messages import KINDS, Half, PublishedShare, Ready, Reshare
 from protocols.pathak2010.values import Announced
-from protocols.runtime import bulletin_board, channel
 from protocols.runtime import simulate as simulator
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME, Program
@@ -99,21 +98,6 @@ def instead(at: int, *changes: Change) -> Callable[[int, Envelope], Arrivals]:
     return at_only(at, lambda e: [(e.to, change(e)) for change in changes])
 
 
-def same(e: Envelope) -> Envelope:
-    """No change."""
-    return e
-
-
-def put(**fields: Any) -> Change:
-    """These fields replaced."""
-    return lambda e: replace(e, **fields)
-
-
-def constantly(other: Envelope) -> Change:
-    """Another envelope altogether."""
-    return lambda e: other
-
-
 def body(change: Callable[[bytes], bytes]) -> Change:
     return lambda e: replace(e, body=change(e.body))
 
@@ -184,54 +168,6 @@ def test_changed_envelope(program: Program, kind: str) -> None:
         assert error.culprit == between(original.sender), name
 
 
-@each_way
-def test_forged_sender(program: Program, kind: str) -> None:
-    """Whoever claims another sender is refused at that sender's link, and so is a sender from outside."""
-    n = first(program, kind)
-    for claimed in (third(honest(program)[n - 1]), "mallory", PUBLIC_NAME):
-        error = attacked(program, n, instead(n, put(sender=claimed), same))
-        assert error.culprit == between(claimed)
-        error = attacked(program, n, instead(n, put(sender=claimed)))
-        assert error.culprit in (between(claimed), between(honest(program)[n - 1].sender))
-
-
-@each_way
-def test_delivered_twice(program: Program, kind: str) -> None:
-    n = first(program, kind)
-    error = attacked(program, n, instead(n, same, same))
-    assert error.culprit == between(honest(program)[n - 1].sender)
-
-
-@each_way
-def test_misdirected(program: Program, kind: str) -> None:
-    n = first(program, kind)
-    original = honest(program)[n - 1]
-    error = attacked(program, n, at_only(n, lambda e: [(e.to, e), (third(e), e)]))  # overheard, and injected elsewhere
-    assert error.culprit == between(original.sender)
-    assert error.code == ("early_mail.unusable" if kind == HELLO else "link.not_the_next")
-    assert error.fault.fields["name"] == third(original)
-    error = attacked(program, n, at_only(n, lambda e: [(third(e), e)]))
-    assert error.culprit == between(original.sender)
-
-
-@each_way
-def test_swapped_on_a_link(program: Program, kind: str) -> None:
-    """Message n waits for the next one of its link, and arrives behind it."""
-    n = first(program, kind)
-    original, held, later = honest(program)[n - 1], [], []
-
-    def strike(m: int, e: Envelope) -> Arrivals:
-        if m == n:
-            held.append(e)
-            return []
-        if held and (e.sender, e.to) == (original.sender, original.to):
-            later.append(m)
-            return [(e.to, e), (e.to, held.pop())]
-        return [(e.to, e)]
-
-    check_lost(original, attacked(program, n, strike), later)
-
-
 @every_kind
 def test_dropped(program: Program, kind: str) -> None:
     n = first(program, kind)
@@ -288,8 +224,7 @@ def test_last_public_mark_dropped_is_noticed_before_anything_is_published() -> N
     assert error.waiting == {PUBLIC_NAME: f"a signed message from {honest(PROGRAM)[n - 1].sender}"}
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_attacks_under_shuffled_schedules(seed: int) -> None:
+def test_attacks_under_shuffled_schedules() -> None:
     """The last Ready comes at another place in every schedule; the copy of it is refused all the same."""
     struck: list[int] = []
 
@@ -300,20 +235,9 @@ def test_attacks_under_shuffled_schedules(seed: int) -> None:
         return [(e.to, e)]
 
     with refused("link.not_the_next", error=PeerError) as caught:
-        setup().simulate(tamper=twice, schedule=Stream.insecure_from_seed(f"attack {seed}"))
+        setup().simulate(tamper=twice, schedule=Stream.insecure_from_seed("attack"))
     assert (caught.value.evidence, caught.value.culprit) == ((), between("P2"))
     assert (caught.value.fault.fields["name"], caught.value.fault.fields["wanted"]) == ("P1", struck[0] + 1)
-
-
-def test_old_mail_of_another_session_is_refused() -> None:
-    """A recording of another session of the same identities, with the same coins even, message by message."""
-    made = setup(PARTIES)
-    other = made._replace(session=replace(made.session, nonce=bytes(32)))
-    recorded = {(e.sender, e.to, e.number): e for e in other.simulate().transcript.envelopes}
-    for n, original in list(enumerate(honest(PROGRAM), start=1))[::12]:
-        old = recorded[original.sender, original.to, original.number]
-        error = attacked(PROGRAM, n, instead(n, constantly(old)))
-        assert error.culprit == between(original.sender)
 
 
 GREETED = sealing.public_key(bytes([7]) * 32)  # a key of which somebody else has the secret
@@ -354,20 +278,6 @@ def test_a_forged_greeting_stops_the_run_before_anything_is_sealed_for_it(what: 
     assert not [e for e in posted if e.to == name]
 
 
-def test_greetings_swapped_between_two_participants_are_seen() -> None:
-    held: list[Envelope] = []
-
-    def strike(n: int, e: Envelope) -> Arrivals:
-        if (e.kind, e.sender) == (HELLO, "P1"):
-            held.append(e)
-            return []
-        if (e.kind, e.sender) == (HELLO, "P2"):
-            return [(e.to, replace(held[0], body=e.body)), (e.to, replace(e, body=held[0].body))]
-        return [(e.to, e)]
-
-    assert attacked(PROGRAM, 1, strike).culprit in (between("P1"), between("P2"))
-
-
 @pytest.mark.parametrize("name", ["P1", CURATOR_NAME])
 def test_whoever_signs_an_unusable_key_is_named_with_its_greeting(name: str) -> None:
     """A point of small order, which its owner has signed: its number is 0, for a greeting comes first."""
@@ -375,28 +285,6 @@ def test_whoever_signs_an_unusable_key_is_named_with_its_greeting(name: str) -> 
     with refused("peer_key.not_usable", error=PeerError) as caught:
         setup(PARTIES).simulate(tamper=lambda n, e: [(e.to, change(e))])
     assert (caught.value.culprit, caught.value.evidence) == (name, (0,))
-
-
-@pytest.mark.parametrize("kind", [HELLO, STAGE_END, "Slot", PublishedShare.__name__])
-def test_whoever_blames_the_sender_that_a_spoilt_letter_states_is_caught(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Twin: channels and boards that believe what no seal and no signature holds."""
-    n = first(PROGRAM, kind)
-    for change in ("flip last", "round up"):
-        assert attacked(PROGRAM, n, instead(n, CHANGES[change]))
-    for module in (channel, bulletin_board):
-        monkeypatch.setattr(module, "somebody_between", lambda sender: sender)
-    for change in ("flip last", "round up"):
-        with pytest.raises(AssertionError):
-            attacked(PROGRAM, n, instead(n, CHANGES[change]))
-
-
-def test_an_untouched_run_passes_through_the_hook() -> None:
-    """The hook alone raises nothing: what is caught above is the attack."""
-    for program in PROGRAMS:
-        attack = Attack(1, lambda n, e: [(e.to, e)], [])
-        assert setup(PARTIES, program=program).simulate(tamper=attack).published.keys() == {"P1", "P2", "charlie"}
 
 
 @cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from itertools import permutations, product
@@ -15,29 +15,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from broken import comparison_twins
 from broken import pathak_mutants as mutants
 from support.canaries import canaries
 from support.pathak import Trial, trial
-from support.sessions import start
-from support.toy import ACCEPT, REJECT, dgk_key, same_law, uniformity
+from support.toy import ACCEPT, REJECT, uniformity
 
 import protocols
 from protocols import comparison, pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
-from protocols.comparison import ideal as comparison_ideal
-from protocols.comparison import roles, steps
-from protocols.comparison.messages import DGK, Bits, ComparisonKey, Differences
-from protocols.crypto.dgk import DgkPrivateKey, DgkPublicKey
+from protocols.comparison import steps
 from protocols.crypto.paillier import Ciphertext
-from protocols.curator import CURATOR_NAME, parties_and_curator
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import ideal, minimum
 from protocols.pathak2010.messages import Indicator
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.runtime.claims import Claim, Readings, View, readings
-from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Setting
 from smc_dp.leakage.executions import execute
@@ -175,44 +168,14 @@ def test_the_order_is_hidden_in_whole_runs(world: str) -> None:
 @pytest.mark.parametrize(
     ("program", "coalition"),
     [
-        pytest.param(mutants.INTEGER_SHARES, CHARLIE, marks=pytest.mark.slow),
         (mutants.SHORT_MASK, CHARLIE),
         (mutants.SHORT_BLINDING, PARTIES),
     ],
-    ids=["integer shares", "short mask", "short blinding"],
+    ids=["short mask", "short blinding"],
 )
 def test_mutants_read_otherwise(program: Program, coalition: tuple[str, ...]) -> None:
     runs = seen("small", program, MUTANT_RUNS)
     assert compare_samples(read_by(coalition, runs), simulations(coalition)).p_value < ACCEPT
-
-
-@pytest.mark.slow
-def test_equal_sizes_show_to_charlie_and_to_the_first_party_without_tie_bits() -> None:
-    runs = seen("large and equal", mutants.NO_TIE_BITS, 2 * RUNS)
-    assert order_hidden([run.search for run in runs], WINNERS) < REJECT
-    matches = [
-        [{place: found[place] for place in ("Match.left", "Match.right")} for found in sample]
-        for sample in (read_by(PARTIES, runs), simulations(PARTIES))
-    ]
-    assert compare_samples(*matches).p_value < REJECT
-
-
-@pytest.mark.slow
-def test_a_flip_sent_apart_shows_and_tells_how_far_the_sizes_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether both top bits are equal is one more thing that Charlie learns, and it moves with the sizes."""
-    monkeypatch.setattr(roles, "answer_offer", mutants.chooser_with_flip_apart)
-    monkeypatch.setattr(roles, "read_answer", mutants.holder_with_flip_apart)
-    tops = []
-    for sizes in ([1, 2], [1, 2**32 - 1]):
-        equal = []
-        for seed in range(35):
-            t = replace(trial(sizes, 1, seed), program=mutants.FLIP_APART)
-            p, view = t.parameters, t.run(Setting(views=True)).views[CURATOR_NAME]
-            found, b = readings(view), view.results[1].b_tilde
-            assert compare_samples([found], [ideal.simulate_curator(p, Stream.insecure_from_seed(0))]).p_value == 0
-            equal.append(found["TopBit.top"][0] == steps.holder_half(p.sizes, p.sizes.subtract(*b))[1])
-        tops.append(equal)
-    assert same_law(*tops) < REJECT
 
 
 # What Charlie learns of the order (his comparisons, and pi_2 undone).
@@ -353,118 +316,3 @@ def test_no_randomiser_is_seen_twice(kind: str) -> None:
 )
 def test_stale_ciphertexts_are_recognised(t: Trial, link: tuple[str, str]) -> None:
     assert link in repeated(t.run(Setting(views=True)).views)
-
-
-# The comparison alone, for all numbers of two bits: `Charlie` holds, P1 chooses.
-
-
-@dataclass(frozen=True)
-class Desk:
-    """The public parameters of a session that only compares."""
-
-    length: int
-    parties: tuple[str, ...] = ("P1",)
-
-    def layout(self) -> dict[str, int]:
-        return {"dgk": 32, "bit": 1, "compared_bits": self.length, "differences": self.length + 1}
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"parties": list(self.parties), "length": self.length}
-
-
-@dataclass(frozen=True)
-class Held:
-    """What the holder's first stage leaves."""
-
-    key: DgkPrivateKey
-
-
-Case = tuple[int, int, int]
-LENGTH, REPEATS = 2, 40
-CASES: list[Case] = list(product(range(1 << LENGTH), range(1 << LENGTH), (0, 1)))
-
-
-async def give_key(me: Endpoint, key: DgkPrivateKey) -> Held:
-    me.admit(DGK, key.public)
-    me.send("P1", ComparisonKey(key.public.n, key.public.g, key.public.h))
-    return Held(key)
-
-
-async def take_key(me: Endpoint, key: DgkPrivateKey) -> None:
-    await me.receive(CURATOR_NAME, ComparisonKey)
-    me.admit(DGK, key.public)
-
-
-async def hold(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case], length: int) -> list[int]:
-    for _, y, _ in cases:
-        roles.send_offer(me, "P1", key, y, length)
-    return [await roles.read_answer(me, "P1", key) for _ in cases]
-
-
-async def choose(me: Endpoint, key: DgkPrivateKey, cases: Sequence[Case]) -> None:
-    for x, _, flip in cases:
-        await roles.answer_offer(me, CURATOR_NAME, key.public, x, flip)
-
-
-async def holder(me: Endpoint, desk: Desk, key: DgkPrivateKey, cases: Sequence[Case]) -> list[int]:
-    await me.stage(give_key, key)
-    return await me.stage(hold, key, cases, desk.length)
-
-
-async def chooser(me: Endpoint, desk: Desk, key: DgkPrivateKey, cases: Sequence[Case]) -> None:
-    await me.stage(take_key, key)
-    await me.stage(choose, key, cases)
-
-
-def compared(seed: str) -> dict[Case, list[Readings]]:
-    """What the holder read in each of many comparisons of each case, and that its result is right."""
-    cases, desk = CASES * REPEATS, Desk(LENGTH)
-    key = dgk_key(steps.plaintext_modulus(LENGTH))
-    by_kind, kinds = {PARTY: chooser, CURATOR: holder}, (ComparisonKey, Bits, Differences)
-    program = Program(
-        "comparisons", 1, by_kind, kinds, (Desk, DgkPrivateKey, DgkPublicKey), participants=parties_and_curator
-    )
-    inputs = {name: (desk, key, cases) for name in ("P1", CURATOR_NAME)}
-    run = start(program, desk, inputs, seed).simulate(views=True)
-    assert run.results[CURATOR_NAME] == [comparison_ideal.functionality(*case) for case in cases]
-    assert not readings(run.views["P1"])  # the chooser reads ciphertexts and public keys
-    read, size = readings(run.views[CURATOR_NAME]), LENGTH + 1
-    assert reading_counts(read) == {"Differences.c": size * len(cases), "Differences.delta": len(cases)}
-    found: dict[Case, list[Readings]] = defaultdict(list)
-    for i, case in enumerate(cases):
-        c, delta = read["Differences.c"][size * i : size * (i + 1)], read["Differences.delta"][i : i + 1]
-        found[case].append({"Differences.c": c, "Differences.delta": delta})
-    return found
-
-
-def laws_of(found: Iterable[Readings]) -> list[list[Any]]:
-    """Where the zero is, with delta; and all terms."""
-    read = [(tuple(read["Differences.c"]), *read["Differences.delta"]) for read in found]
-    return [[(0 in c and c.index(0), delta) for c, delta in read], [value for c, _ in read for value in c]]
-
-
-def holder_likeness(found: dict[Case, list[Readings]]) -> float:
-    """p-value (Bonferroni) that the holder reads in every case what the simulator makes of the answer."""
-    rng = Stream.insecure_from_seed("holder")
-    made = {
-        answer: laws_of([comparison_ideal.simulate_holder(answer, LENGTH, rng) for _ in range(2000)])
-        for answer in (0, 1)
-    }
-    pairs = ((laws_of(read), made[comparison_ideal.functionality(*case)]) for case, read in found.items())
-    return 2 * len(found) * min(same_law(*both) for pair in pairs for both in zip(*pair, strict=True))
-
-
-def test_the_holder_reads_what_its_simulator_makes_of_the_answer() -> None:
-    assert holder_likeness(compared("comparisons")) > ACCEPT
-
-
-def test_without_the_mask_the_holder_reads_the_flip(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(roles, "answer_offer", mutants.chooser_without_mask)
-    assert holder_likeness(compared("comparisons")) < ACCEPT
-
-
-def test_without_factors_the_holder_reads_the_differences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "blinded_differences", comparison_twins.without_blinding)
-    assert holder_likeness(compared("comparisons")) < REJECT
-    runs = seen("small", count=8)
-    assert compare_samples(read_by(CHARLIE, runs), simulations(CHARLIE)).p_value < ACCEPT

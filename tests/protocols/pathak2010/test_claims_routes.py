@@ -32,28 +32,17 @@ def in_order(run: Run) -> Headers:
 
 
 @cache
-def recorded(printed: bool) -> list[tuple[tuple[int, ...], Run]]:
+def recorded() -> list[tuple[tuple[int, ...], Run]]:
     """pi_1 as P_1 holds it, and the run, for several seeds; sizes and weights vary with them."""
-    made = [setup(3, 1, program=PROGRAMS[printed], seed=f"route {seed}").simulate(views=True) for seed in SEEDS]
+    made = [setup(3, 1, seed=f"route {seed}").simulate(views=True) for seed in SEEDS]
     return [(run.views["P1"].results[0].pi1.images, run) for run in made]
 
 
 @pytest.mark.parametrize("seen", [per_link, in_order])
 def test_headers_do_not_depend_on_the_permutation(seen: Callable[[Run], Headers]) -> None:
-    found = recorded(printed=False)
+    found = recorded()
     assert len({pi1 for pi1, _ in found}) >= 4
     assert len({seen(run) for _, run in found}) == 1
-
-
-@pytest.mark.parametrize("seen", [per_link, in_order])
-def test_printed_step_shows_the_permutation(seen: Callable[[Run], Headers]) -> None:
-    """Twin: the paper's step 1.2 has an edge from P_j to P_pi1(j); the same comparison of headers fails."""
-    found = recorded(printed=True)
-    assert len({seen(run) for _, run in found}) == len({pi1 for pi1, _ in found}) >= 4
-    for pi1, run in found:
-        edges = {e.sender: e.to for e in run.transcript.envelopes if e.kind == "PrintedShare"}
-        names = ("P1", "P2", "P3")
-        assert pi1 == tuple(names.index(edges.get(name, name)) for name in names)  # the reader has it all
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])

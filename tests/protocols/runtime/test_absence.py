@@ -15,7 +15,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.errors import Fault, LocalError, PeerError, StoppedError
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.inbox import Absent, Inbox
+from protocols.runtime.inbox import Absent
 from protocols.runtime.simulate import Run
 from tests.support.refusals import late, refused
 
@@ -78,17 +78,6 @@ def check_alone(made: Setup, run: Run, name: str, order: Callable[[list[Any]], l
     assert actor.end == run.ends[name]
     published = told(run, name)[len(sent) :]
     assert [*sent, *(actor.release() if published else [])] == told(run, name)
-
-
-def test_a_role_that_ignores_its_marks_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison above can fail: without its marks a participant waits, or goes on with another set."""
-    made = toy()
-    run = made.simulate(drop_outs={"P2": 1})
-    assert run.absent["P1"] == {Absent("P2", "Part", "share"), Absent("P2", "Heard", "count")}
-    monkeypatch.setattr(Inbox, "due", lambda box, sender, kind, stage: Absent(sender, "nothing", stage))
-    actor = again(made, run, "P1", list)
-    assert actor.advance() != told(run, "P1")
-    assert actor.awaited == ("P2",)
 
 
 def test_what_is_left_adds_up() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import cbor2
 import pytest
-from broken import statement_twins as twins
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,10 +16,8 @@ from support.votes import NAMES, Opinion, Outcome, Ruling, Signed, Veto, Vote, W
 
 from protocols.crypto.identity import SIGNATURE_BYTES, Identity
 from protocols.errors import LocalError, PeerError
-from protocols.runtime import actor as actors
 from protocols.runtime import attestation, view
 from protocols.runtime import message as messages
-from protocols.runtime.actor import Actor
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import START, Envelope, is_signed
@@ -71,12 +68,6 @@ def test_the_same_bytes_have_the_same_signature_and_other_bytes_none() -> None:
     assert alone(lambda me: me.attest(Vote(1)) == me.attest(Vote(1))).simulate().results == dict.fromkeys(NAMES, True)
     with refused("statement.attested_another", error=LocalError, name="P1", kind="Vote", stage="stating"):
         alone(lambda me: (me.attest(Vote(1)), me.attest(Vote(2)))).simulate()
-
-
-def test_an_engine_that_forgets_signs_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Actor, "attest", twins.attest_and_forget)
-    both = alone(lambda me: (me.attest(Vote(1)), me.attest(Vote(2)))).simulate().results["P1"]
-    assert len(set(both)) == 2
 
 
 def test_another_kind_and_another_stage_have_statements_of_their_own() -> None:
@@ -147,26 +138,19 @@ def borrowed(setup: Setup) -> tuple[Session, bytes, bytes]:
     return setup.session, payload, signature
 
 
-def posted_as_an_envelope() -> tuple[bool, str]:
-    """Whether the signature of a statement holds for an envelope with the same content, and whom the board blames."""
+def test_a_statement_is_not_taken_for_an_envelope() -> None:
     session, payload, signature = borrowed(made())
     forged = Envelope(session.id, "P1", PUBLIC_NAME, "Vote", "", 1, 1, START, payload + signature)
     board = BulletinBoard(session)
     board.received["P1"] = 1  # it has greeted
     with pytest.raises(PeerError) as caught:
         board.post(forged)
-    return is_signed(session.identities["P1"], forged), caught.value.culprit
+    assert not is_signed(session.identities["P1"], forged)
+    assert caught.value.culprit == "somebody on the way from P1"
 
 
-def test_a_statement_is_not_taken_for_an_envelope(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert posted_as_an_envelope() == (False, "somebody on the way from P1")
-    for module in (actors, attestation):
-        monkeypatch.setattr(module, "signing_input", twins.statement_like_an_envelope)
-    assert posted_as_an_envelope() == (True, "P1")
-
-
-def test_an_envelope_is_not_taken_for_a_statement(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever P1 has signed for everybody is no vote of its own; with the twin, an envelope of its making is one."""
+def test_an_envelope_is_not_taken_for_a_statement() -> None:
+    """Whatever P1 has signed for everybody is no vote of its own."""
     setup = made()
     public_mail = [e for e in setup.simulate().transcript.envelopes if e.is_public and e.sender == "P1"]
     assert len(public_mail) == 4
@@ -177,36 +161,19 @@ def test_an_envelope_is_not_taken_for_a_statement(monkeypatch: pytest.MonkeyPatc
     blank = Envelope(setup.session.id, "P1", PUBLIC_NAME, "Vote", "", 1, 1, START, b"")
     signature = setup.identities["P1"].sign(blank.header + payload)
     assert not attested(setup.session, "P1", Vote(1), signature)
-    monkeypatch.setattr(attestation, "signing_input", twins.statement_like_an_envelope)
-    assert attested(setup.session, "P1", Vote(1), signature)
 
 
-def mistaken(setup: Setup) -> set[str]:
-    """For what the signature of P1's vote of 1 is taken as well."""
-    session, payload, signature = borrowed(setup)
+def test_a_statement_is_nothing_else() -> None:
+    session, payload, signature = borrowed(made())
     assert attested(session, "P1", Vote(1), signature)
     assert payload == messages.encode(Veto(1), {"number": 4}, {})  # it is the kind alone that tells them apart
     other = replace(session, nonce=bytes(32))
-    tried = {
-        "another name": (session, "P2", Vote(1), signature),
-        "another value": (session, "P1", Vote(2), signature),
-        "another kind": (session, "P1", Veto(1), signature),
-        "another session": (other, "P1", Vote(1), signature),
-        "another signature": (session, "P1", Vote(1), signature[:-1] + bytes([signature[-1] ^ 1])),
-        "no signature": (session, "P1", Vote(1), b""),
-    }
-    return {what for what, (s, name, said, sig) in tried.items() if attested(s, name, said, sig)}
-
-
-def test_a_statement_is_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert mistaken(made()) == set()
-    for twin, what in (
-        (twins.statement_without_its_kind, "another kind"),
-        (twins.statement_without_its_session, "another session"),
-    ):
-        for module in (actors, attestation):
-            monkeypatch.setattr(module, "signing_input", twin)
-        assert mistaken(made()) == {what}
+    assert not attested(session, "P2", Vote(1), signature)
+    assert not attested(session, "P1", Vote(2), signature)
+    assert not attested(session, "P1", Veto(1), signature)
+    assert not attested(other, "P1", Vote(1), signature)
+    for wrong in (signature[:-1] + bytes([signature[-1] ^ 1]), b""):
+        assert not attested(session, "P1", Vote(1), wrong)
 
 
 def test_whoever_did_not_sign_what_it_says_is_named() -> None:
@@ -234,23 +201,17 @@ class Noting(Identity):
         return super().sign(said)
 
 
-def statements_signed(setup: Setup) -> list[int]:
-    """How often each participant signed its vote in a run in which everybody is resumed for each letter."""
+def test_a_statement_is_signed_once_over_all_resumes() -> None:
+    setup = made()
     noting = {name: Noting(identity.seed) for name, identity in setup.identities.items()}
     for identity in noting.values():
         object.__setattr__(identity, "signed", [])
     played = play(setup._replace(identities=noting), batch=1)
     assert played.results == dict.fromkeys(NAMES, (6, 6))
-    return [sum(said[0] == 0x85 for said in identity.signed) for identity in noting.values()]
+    assert [sum(said[0] == 0x85 for said in identity.signed) for identity in noting.values()] == [1, 1, 1]
 
 
-def test_a_statement_is_signed_once_over_all_resumes(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert statements_signed(made()) == [1, 1, 1]
-    monkeypatch.setattr(Actor, "attest", twins.attest_and_forget)
-    assert all(count > 1 for count in statements_signed(made()))
-
-
-def test_a_role_that_states_something_else_after_a_resume_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_role_that_states_something_else_after_a_resume_is_stopped() -> None:
     def wavering() -> Setup:
         votes = iter(range(100))
 
@@ -265,8 +226,6 @@ def test_a_role_that_states_something_else_after_a_resume_is_stopped(monkeypatch
     assert set(wavering().simulate().ends.values()) == {"done"}  # nobody is resumed there
     with refused("statement.attested_another", error=LocalError, kind="Vote", stage="stating"):
         play(wavering(), batch=1)
-    monkeypatch.setattr(Actor, "attest", twins.attest_and_forget)
-    assert set(play(wavering(), batch=1).ends.values()) == {"done"}
 
 
 def test_a_view_has_the_statements_and_needs_no_identity() -> None:

@@ -193,22 +193,6 @@ def test_one_agreement_and_one_signature_a_link(monkeypatch: pytest.MonkeyPatch)
     assert sorted(checked) == ["P1", "P2"]
 
 
-def test_a_channel_that_forgets_its_links_agrees_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The count above can fail."""
-    derived, checked = agreements(monkeypatch)
-    one, two = greeted()
-    link = Channel.link
-
-    def forgetful(self: Channel, peer: str) -> sealing.LinkKeys:
-        self._links.clear()
-        self.greetings.clear()
-        return link(self, peer)
-
-    monkeypatch.setattr(Channel, "link", forgetful)
-    talk(one, two)
-    assert len(derived) == len(checked) == 12
-
-
 CHANGES = [
     {"session": bytes(32)},
     {"sender": "charlie"},

@@ -13,7 +13,7 @@ from support.votes import Word, made
 from protocols.errors import LocalError
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO
-from protocols.runtime.inbox import Absent, Inbox
+from protocols.runtime.inbox import Absent
 from protocols.runtime.simulate import Run
 from protocols.runtime.view import recompute
 from tests.support.refusals import refused
@@ -50,20 +50,6 @@ def test_a_mark_says_how_much_of_the_whole_stage_was_read() -> None:
     missed = frozenset({Absent("P3", "Word", "adding", 1)})
     assert run.absent == {"P1": missed, "P2": missed, "P3": frozenset()}
     assert made_again(setup, run) == [True, True]
-
-
-def test_a_count_that_begins_anew_at_a_checkpoint_marks_the_letter_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin: whoever runs the role again with its marks misses what it had read."""
-    ended = Inbox.end_stage
-
-    def forgetful(inbox: Inbox, stage: str) -> None:
-        ended(inbox, stage)
-        inbox.read.clear()
-
-    monkeypatch.setattr(Inbox, "end_stage", forgetful)
-    setup, run = left_by_the_third()
-    assert run.absent["P1"] == frozenset({Absent("P3", "Word", "adding", 0)})
-    assert made_again(setup, run) == [False, False]
 
 
 def test_the_count_is_kept_in_the_state() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from protocols.arithmetic import modular
 from protocols.crypto import admission, sealing
 from protocols.runtime import channel
 from protocols.runtime.actor import Actor
-from protocols.runtime.envelope import HELLO, is_signed
+from protocols.runtime.envelope import HELLO
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, made: Setup) -> Counter[str]:
@@ -77,18 +76,3 @@ def test_every_participant_admits_every_key_itself(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(admission, "verify", admitting)
     setup(4, 1).simulate()
     assert found == [admission.BATCHES] * 5
-
-
-def test_a_shared_cache_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The counts can fail: with one cache for all roles, one role's check is taken for another's."""
-    monkeypatch.setattr(channel, "is_signed", lru_cache(is_signed))
-    checked: list[Any] = []
-    verify = is_signed
-
-    def noting(public: bytes, envelope: Any) -> bool:
-        checked.append(envelope)
-        return verify(public, envelope)
-
-    monkeypatch.setattr(channel, "is_signed", lru_cache(noting))
-    star(10).simulate()
-    assert len(checked) == 11 != 20

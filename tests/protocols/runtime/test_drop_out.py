@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 from support.votes import NAMES, Outcome, Word, made, of_two
 
@@ -14,7 +11,6 @@ from protocols.runtime import replay
 from protocols.runtime import state as states
 from protocols.runtime.actor import Actor
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.role_stepper import DroppedOutError
 from tests.support.refusals import refused
 
 
@@ -61,20 +57,6 @@ def test_who_vanishes_pays_nothing_after_it(order: int | None) -> None:
         paid.clear()
         toy.simulate(schedule=ordered(order), drop_outs={"P1": left}, charge=lambda name, label: paid.append(name))
         assert (len(paid), paid.count("P1")) == (count, count - 2)
-
-
-def test_a_process_that_keeps_its_result_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin: what a role had come to, in some orders, stands among the results."""
-
-    @contextmanager
-    def keeping(actor: Actor) -> Iterator[None]:
-        try:
-            yield
-        except DroppedOutError:
-            actor.end = "gone"
-
-    monkeypatch.setattr(Actor, "until_dropped_out", keeping)
-    assert made(of_two(telling, paying)).simulate(drop_outs={"P1": BEFORE_THE_LAST}).results["P1"] is not None
 
 
 def test_who_vanishes_before_its_share_leaves_is_gone() -> None:

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 from broken import runtime_roles
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support import byte_steps
 from support.sessions import PRINTED, Setup, by_link, play, setup, with_roles
 
@@ -84,12 +82,6 @@ def test_shuffled_schedules_same_bytes(program: Program, comparison: str) -> Non
         assert by_link(play(made, shuffler(seed), batch=batch).envelopes) == wanted
 
 
-def test_star_and_links_change_no_byte() -> None:
-    made = setup()
-    wanted = by_link(made.simulate().transcript.envelopes)
-    assert by_link(made.simulate(topology="star", link="wan").transcript.envelopes) == wanted
-
-
 def test_nonce_seed_and_input_change_the_bytes() -> None:
     """The comparison of bytes can fail: it sees a changed nonce, seed and input."""
     made = setup()
@@ -101,13 +93,6 @@ def test_nonce_seed_and_input_change_the_bytes() -> None:
     p, mine = made.inputs["P2"]
     inputs = dict(made.inputs) | {"P2": (p, replace(mine, n=mine.n + 1))}
     assert by_link(made._replace(inputs=inputs).simulate().transcript.envelopes) != wanted
-
-
-def test_shuffled_roles_twin_is_caught() -> None:
-    """A role whose coins follow the order of calls, not its own stream, differs between schedules."""
-    coins = Stream.insecure_from_seed("a stream of all roles")
-    made = setup(program=with_roles(PROGRAM, party=runtime_roles.drawing_from(coins)))
-    assert by_link(made.simulate().transcript.envelopes) != by_link(made.simulate().transcript.envelopes)
 
 
 def board_of(sent: Iterable[Envelope]) -> dict[str, Envelope]:
@@ -195,16 +180,6 @@ def test_truncated_and_garbled_states_are_refused() -> None:
     assert one.on(state, counter).counter == counter + 1
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.binary(max_size=64))
-def test_arbitrary_bytes_are_no_state(data: bytes) -> None:
-    with pytest.raises(ReplayError):
-        byte_steps.step(SMALL.session, data, [], SMALL.identities["P1"], 1)
-
-
-SMALL = setup(2, 1)
-
-
 def test_replayed_or_foreign_mail_is_refused() -> None:
     one = Steps(setup(), "P1", 5)
     with refused("link.not_the_next", error=PeerError) as caught:
@@ -247,20 +222,6 @@ def test_whoever_forgets_the_number_seals_two_plaintexts_under_one_nonce() -> No
     assert any(e.body[:-16] != sent[1][place].body[:-16] for place, e in sent[0].items() if place[0] != PUBLIC_NAME)
     with refused("state.not_the_newest", error=ReplayError):  # with the number, the second answer is not given
         byte_steps.step(made.session, two.states[at], two.mails[at], one.signer, one.steps[at + 1].counter, one.board)
-
-
-def test_no_state_holds_an_identity_key() -> None:
-    """Whoever finds a state can read mail, and cannot sign; so it goes on with the identity only."""
-    made = setup(2, 1)
-    played = play(made)
-    for name, kept in played.states.items():
-        assert not [state for state in kept for identity in made.identities.values() if identity.seed in state]
-        assert all(made.session.id in state for state in kept)  # the search finds what is there
-        with_key = kept_in(kept[-1], made.session) | {"identity": made.identities[name].seed}
-        assert made.identities[name].seed in states.dump_state(with_key, records_of(made.session))
-    one = Steps(made, "P1", 2)
-    with refused("session.pins_another_identity", error=LocalError):
-        byte_steps.step(made.session, one.states[-1], [], made.identities["P2"], one.steps[-1].counter, one.board)
 
 
 def test_nondeterministic_role_stops_before_sealing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,28 +320,6 @@ def counting(function: Callable[..., Any], name: str, calls: list[str]) -> Calla
         return function(*args)
 
     return counted
-
-
-def test_without_once_a_replay_makes_them_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The count above can fail."""
-    calls: list[str] = []
-    monkeypatch.setattr(paillier, "generate", counting(paillier.generate, "paillier", calls))
-    made_before = Actor.once
-
-    def forgetful(actor: Actor, label: str, make: Callable[[Stream], Any]) -> Any:
-        actor.progress.once_values.clear()
-        return made_before(actor, label, make)
-
-    monkeypatch.setattr(Actor, "once", forgetful)
-    play(setup(2, 1), batch=1)
-    assert len(calls) > 2
-
-
-def test_state_stays_small() -> None:
-    """A finished stage leaves its result: the state at the end is smaller than the largest on the way."""
-    played = play(setup(3, 3))
-    for kept in played.states.values():
-        assert len(kept[-1]) < max(len(state) for state in kept)
 
 
 def test_nothing_is_released_early() -> None:

@@ -129,10 +129,3 @@ def test_they_do_the_same(name: str, more: int) -> None:
 def every(made: Callable[[int], Setup], marks: float, many: int) -> None:
     for seed in range(many):
         Interleaving(made(seed), seed, marks).run()
-
-
-def test_an_actor_that_does_not_compare_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin sends again what it had sent: under the next numbers, so that live and resumed part ways."""
-    monkeypatch.setattr(Actor, "_repeated", lambda actor, to, kind, payload: False)
-    with pytest.raises(AssertionError):
-        every(toy, 0.0, 10)

@@ -6,12 +6,10 @@ import tempfile
 import tracemalloc
 from typing import IO, Annotated
 
-import pytest
 from support.parties import Parties
 from support.sessions import names, start
 
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.inbox import Inbox
 from protocols.runtime.message import PARTY, Message, message, public
 from protocols.runtime.session import Program
 
@@ -60,15 +58,3 @@ def test_a_run_holds_at_most_two_stages_of_mail() -> None:
         assert peak(record) < 2 * STAGE
         record.seek(0)
         assert sum(len(line) for line in record) > STAGES * STAGE  # all of it is in the file
-
-
-def keep_all(inbox: Inbox, stage: str) -> None:
-    """The twin: what was read stays in the log."""
-
-
-@pytest.mark.parametrize("twin", ["record in memory", "mail is kept"])
-def test_what_keeps_everything_is_seen(twin: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if twin == "mail is kept":
-        monkeypatch.setattr(Inbox, "end_stage", keep_all)
-    with tempfile.TemporaryFile() as record:
-        assert peak(None if twin == "record in memory" else record) > 2 * STAGE

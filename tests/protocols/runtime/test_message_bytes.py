@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import pytest
 from support import slow_codec
 
+from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.errors import DecodeError, LocalError
 from protocols.runtime import message as codec
@@ -24,10 +25,10 @@ class Numbers(Message):
     """Integers before and after other fields."""
 
     one: Annotated[int, public("width")]
-    many: Annotated[tuple[int, ...], public("width"), Times("count")]
+    many: Annotated[Vector, public("width"), Times("count")]
     texts: Annotated[tuple[bytes, ...], public("text"), Times("texts")]
     bits: Annotated[tuple[bool, ...], public("bit"), Times("bits")]
-    last: Annotated[tuple[int, ...], public("width"), Times("count")]
+    last: Annotated[Vector, public("width"), Times("count")]
 
 
 class Five(IntEnum):

@@ -14,7 +14,6 @@ from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime import network
-from protocols.runtime.channel import Channel
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.message import PARTY
 from protocols.runtime.network import LINK_MODELS, Clock, Link, Traffic, traffic
@@ -180,21 +179,6 @@ def test_rounds_are_the_longest_causal_path(
     assert {letter: e.round for letter, e in paths.mine.items()} == paths.depths
     if program is PROGRAMS[0]:
         assert paths.longest == on_paper(comparison, K)
-
-
-def test_a_round_that_nobody_waited_for_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The count above can fail: it sees a channel that takes what has arrived for what was read."""
-    honest = Channel.open
-
-    def opening(channel: Channel, envelope: Envelope) -> bytes:
-        payload = honest(channel, envelope)
-        channel.has_read(envelope.round)
-        return payload
-
-    monkeypatch.setattr(Channel, "open", opening)
-    paths, made = Paths(monkeypatch), setup(3, 1)
-    made.simulate()
-    assert {letter: e.round for letter, e in paths.mine.items()} != paths.depths
 
 
 def test_rounds_do_not_depend_on_the_schedule() -> None:

@@ -15,10 +15,7 @@ from support.sessions import Setup, setup, start
 from support.toy_sum import PROGRAM, Sums, inputs
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import sealing
-from protocols.errors import DecodeError, PeerError, ProtocolError
-from protocols.runtime import channel
-from protocols.runtime.channel import Channel
+from protocols.errors import PeerError, ProtocolError
 from protocols.runtime.envelope import Envelope
 
 RELAYS, WITH_KEYS = 100, 60
@@ -107,31 +104,3 @@ def test_whatever_a_relay_does_nobody_is_named() -> None:
 def test_nor_with_keys_and_through_a_curator(topology: str) -> None:
     made = setup(3, 1)
     assert [said for number in range(WITH_KEYS) for said in accusations(made, number, topology)] == []
-
-
-def believing(self: Channel, envelope: Envelope) -> bytes:
-    """Opens mail and takes it for its stated sender's, whatever comes of it."""
-    wanted = self.counters.received.get(envelope.sender, 0)
-    if envelope.number != wanted:
-        raise PeerError(envelope.sender, "link.number", [envelope.number], number=envelope.number, wanted=wanted)
-    try:
-        payload = sealing.unseal(self.link(envelope.sender).incoming, wanted, envelope.header, envelope.body)
-    except DecodeError as error:
-        raise PeerError(envelope.sender, error.fault, evidence=[envelope.number]) from None
-    self.counters.received[envelope.sender] = wanted + 1
-    return payload
-
-
-def naming(sender: str) -> str:
-    """Whoever the header says."""
-    return sender
-
-
-@pytest.mark.parametrize("twin", ["headers are believed", "whoever stands between is the sender"])
-def test_twins_that_believe_headers_are_caught(twin: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if twin == "headers are believed":
-        monkeypatch.setattr(Channel, "open", believing)
-    else:
-        monkeypatch.setattr(channel, "somebody_between", naming)
-    made = toy()
-    assert any(accusations(made, number) for number in range(RELAYS))

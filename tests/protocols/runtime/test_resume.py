@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from support.sessions import Setup, by_link, setup, start
-from support.toy_sum import BYTES, PROGRAM, Sums, inputs
+from support.toy_sum import PROGRAM, Sums, inputs
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -119,20 +118,6 @@ def test_killed_at_random_places_the_same_bytes(seed: int) -> None:
     assert relay.repeated  # some were sent again, and they were the same
 
 
-def test_a_site_that_forgets_what_it_committed_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison can fail: a site that draws a new seed after a kill sends something else under a used number."""
-    made = setup(3, 2)
-
-    def reborn(site: Site) -> Actor:
-        session, identities, _, given = made
-        seed, me = Stream(site.coins.bytes(32), insecure=True), identities[site.name]
-        return Actor(session, site.name, me, seed, given[site.name], site.relay.board.greetings)
-
-    monkeypatch.setattr(Site, "_risen", reborn)
-    with pytest.raises(AssertionError, match="two envelopes of one number"):
-        relayed(made, Stream.insecure_from_seed("reborn"), 2)
-
-
 def test_marks_are_in_the_state() -> None:
     made = toy()
     run = made.simulate(drop_outs={"P2": 1})
@@ -163,15 +148,6 @@ def first_stage(made: Setup, sent: list[Envelope], *, patient: bool) -> Actor:
     return actor
 
 
-def rolled_back(made: Setup, state: bytes, counter: int, mail: list[Envelope], *missing: str) -> list[Envelope]:
-    actor = replay.resume(made.session, state, made.identities["P1"], counter)
-    out = actor.advance()
-    for envelope in mail:
-        actor.deliver(envelope)
-    actor.miss(*missing)
-    return [*out, *actor.advance()]
-
-
 def test_who_is_resumed_before_anybody_has_greeted_sees_greetings_that_come_later() -> None:
     session, identities, seeds, given = setup(K=2)
     board = BulletinBoard(session)
@@ -196,47 +172,6 @@ def test_a_state_of_another_number_is_refused() -> None:
     for state, counter in ((old, 2), (new, 1), (new, 3), (old, 0)):
         with refused("state.not_the_newest", error=ReplayError):
             replay.resume(made.session, state, made.identities["P1"], counter)
-
-
-def test_an_old_state_used_again_is_a_two_time_pad_and_an_oracle() -> None:
-    """The twin: a site that presents whatever number its backup has. Two letters under one key and nonce give the
-    difference of what they say; two answers give what each alone would have hidden.
-    """
-    made = toy()
-    sent = made.simulate().transcript.envelopes
-    actor = first_stage(made, sent, patient=True)
-    actor.advance()
-    old = replay.save(actor)
-    share_of_p2 = next(e for e in sent if (e.sender, e.to, e.kind) == ("P2", "P1", "Part"))
-    with_it = rolled_back(made, old, 1, [share_of_p2])
-    without = rolled_back(made, old, 1, [], "P2")
-    lists = [next(e for e in out if (e.to, e.kind) == ("P3", "Heard")) for out in (with_it, without)]
-    assert lists[0].number == lists[1].number
-    pads = bytes(a ^ b for a, b in zip(lists[0].body, lists[1].body, strict=True))[:-16]
-    assert pads.hex() == "0000" + f"{0b111 ^ 0b101:02x}"  # whoever carries both reads how the two lists differ
-    ends = [total(made, old, sent, mail, missing) for mail, missing in (([share_of_p2], ()), ([], ("P2",)))]
-    stolen = BYTES.subtract_vectors(*ends)
-    opened = made_share(made, sent)
-    assert stolen == opened  # the share that P2 had sealed to P1, from two public sums
-
-
-def total(made: Setup, state: bytes, sent: list[Envelope], mail: list[Envelope], missing: tuple[str, ...]) -> Any:
-    actor = replay.resume(made.session, state, made.identities["P1"], 1)
-    actor.advance()
-    for envelope in mail:
-        actor.deliver(envelope)
-    actor.miss(*missing)
-    actor.advance()
-    actor.miss(*actor.awaited)
-    actor.advance()
-    assert actor.done
-    return actor.result
-
-
-def made_share(made: Setup, sent: list[Envelope]) -> Any:
-    actor = first_stage(made, sent, patient=False)
-    actor.advance()
-    return actor.progress.results[0]["P2"]
 
 
 def test_no_identity_key_is_in_a_state() -> None:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from broken import statement_twins as twins
 from support.parties import Parties
 from support.sessions import Played, Setup, by_link, play
 from support.votes import NAMES, Outcome, Signed, Vote, Word, alone, confirming, kept_in, made, of_two, stating
@@ -75,12 +74,9 @@ def test_a_ledger_is_asked_whenever_a_role_is_run_again_and_for_nothing_else() -
     assert len(asked) > len(NAMES)
 
 
-@pytest.mark.parametrize("twin", [False, True])
-def test_a_charge_that_was_voided_meanwhile_is_made_again(twin: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Void, then resume: nothing leaves without a charge. An engine that trusts its memory lets it go for nothing."""
+def test_a_charge_that_was_voided_meanwhile_is_made_again() -> None:
+    """Void, then resume: nothing leaves without a charge."""
     setup, book = made(), set[str]()
-    if twin:
-        monkeypatch.setattr(Actor, "spend", twins.spender_with_a_memory())
     given = (setup.session, "P1", setup.identities["P1"], setup.seeds["P1"], setup.inputs["P1"])
     sent = setup.simulate().transcript.envelopes
     board = {e.sender: e for e in reversed(sent) if e.is_public and e.number == 0}
@@ -95,7 +91,7 @@ def test_a_charge_that_was_voided_meanwhile_is_made_again(twin: bool, monkeypatc
     state = replay.save(actor)
     book.clear()  # taken for an abort
     replay.resume(setup.session, state, setup.identities["P1"], 1, board, charge=book.add).advance()
-    assert book == (set() if twin else {"release"})
+    assert book == {"release"}
 
 
 def test_each_label_is_a_charge_of_its_own() -> None:
@@ -106,25 +102,17 @@ def test_each_label_is_a_charge_of_its_own() -> None:
     assert spending.simulate().ends == dict.fromkeys(NAMES, "done")  # without a ledger nothing is charged
 
 
-async def pays_late(me: Endpoint, total: int) -> tuple[int, ...]:
-    """Twin: tells first and pays then."""
-    me.broadcast(me.others, Word(total))
-    me.spend("release")
-    return tuple(word.value for word in await me.gather(me.others, Word))
-
-
-@pytest.mark.parametrize(("second", "first_kind"), [(confirming, "charge"), (pays_late, "Word")])
-def test_a_charge_is_made_before_the_message_that_follows_it(second: Any, first_kind: str) -> None:
+def test_a_charge_is_made_before_the_message_that_follows_it() -> None:
     events: list[tuple[str, str]] = []
 
     def watch(n: int, e: Envelope) -> list[tuple[str, Envelope]]:
         events.append((e.sender, e.kind))
         return [(e.to, e)]
 
-    made(of_two(stating, second)).simulate(tamper=watch, charge=lambda name, label: events.append((name, "charge")))
+    made(of_two(stating, confirming)).simulate(tamper=watch, charge=lambda name, label: events.append((name, "charge")))
     for name in NAMES:
         mine = [kind for who, kind in events if who == name and kind in ("Signed", "Word", "charge")]
-        assert mine[:3] == ["Signed", "Signed", first_kind]
+        assert mine[:3] == ["Signed", "Signed", "charge"]
         assert sorted(mine[2:]) == ["Word", "Word", "charge"]
 
 
@@ -362,25 +350,25 @@ async def waiting(me: Endpoint, mine: int) -> int:
     return mine
 
 
-def of_three(*, replaces: bool) -> Role:
+def of_three() -> Role:
     async def party(me: Endpoint, p: Parties, mine: int) -> int:
         secret = await me.stage(making, mine, name="making")
-        left = await me.stage(using, secret, name="using", replaces=replaces)
+        left = await me.stage(using, secret, name="using", replaces=True)
         return await me.stage(waiting, left, name="waiting")
 
     return party
 
 
-def with_secret(replaces: bool) -> tuple[Played, Setup, bytes, list[bool]]:
+def with_secret() -> tuple[Played, Setup, bytes, list[bool]]:
     """A run resumed for each letter; the secret of P1, and which of its states hold it."""
-    setup = made(of_three(replaces=replaces))
+    setup = made(of_three())
     secret = setup.seeds["P1"].fork("stage 0 making.making").bytes(32)
     played = play(setup, batch=1)
     return played, setup, secret, [secret in state for state in played.states["P1"]]
 
 
 def test_what_a_stage_replaces_is_gone_from_the_state() -> None:
-    played, setup, secret, held = with_secret(replaces=True)
+    played, setup, secret, held = with_secret()
     assert played.results["P1"] == secret[0]
     assert played.results == setup.simulate().results
     first = held.index(True)
@@ -390,13 +378,6 @@ def test_what_a_stage_replaces_is_gone_from_the_state() -> None:
     later = [kept_in(state, setup.session)["progress"] for state in played.states["P1"][last:]]
     assert len(later) > 2  # there are states of the third stage, and of its end
     assert all(Progress(*progress).results[:2] == [None, secret[0]] for progress in later)
-
-
-def test_a_stage_that_replaces_nothing_keeps_it() -> None:
-    """The twin: the search finds the secret in every later state."""
-    played, _, secret, held = with_secret(replaces=False)
-    assert played.results["P1"] == secret[0]
-    assert all(held[held.index(True) :])
 
 
 def test_the_first_stage_has_nothing_to_replace() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import cbor2
 import pytest
-from broken.codec_twins import loose_load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.toy import dgk_key, paillier_key
@@ -216,17 +215,6 @@ CRAFTED = {
 def test_crafted_bytes_are_refused(name: str) -> None:
     with pytest.raises(ReplayError):
         state.load_state(CRAFTED[name], RECORDS)
-
-
-def test_reading_without_writing_again_would_take_several_of_them() -> None:
-    taken = 0
-    for data in CRAFTED.values():
-        try:
-            loose_load(data, RECORDS)
-            taken += 1
-        except Exception:
-            continue
-    assert taken >= 10
 
 
 def test_a_state_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import cbor2
 import pytest
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,15 +106,6 @@ def test_each_sender_signs_once_per_stage_and_last(program: Program) -> None:
         assert len(check_signature(head, line)) == 32
 
 
-def test_a_signature_by_another_identity_is_seen() -> None:
-    """The check of the signatures can fail."""
-    head, *lines = record(PROGRAMS[0])
-    line = next(line for line in lines if line["kind"] == STAGE_END and line["from"] == "P1")
-    head["identities"]["P1"] = head["identities"]["P2"]
-    with pytest.raises(InvalidSignature):
-        check_signature(head, line)
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -179,16 +169,6 @@ def test_who_went_on_without_what_stands_in_the_record() -> None:
             transcript.read_absence(line | {"read": True})
     check_digests(head, *lines)
     assert [e.kind for e in made.read()] == [line["kind"] for line in lines if line["kind"] != "Absent"]
-
-
-@pytest.mark.parametrize("key", ["to", "from", "missing", "stage", "read"])
-def test_a_changed_absence_breaks_the_chain(key: str) -> None:
-    """The digests by hand can fail at a line of kind `Absent`."""
-    head, *lines = (json.loads(line) for line in vanished().dumps().splitlines())
-    line = next(line for line in lines if line["kind"] == "Absent")
-    line[key] = line[key] + 1 if key == "read" else line[key] + "x"
-    with pytest.raises(AssertionError):
-        check_digests(head, *lines)
 
 
 def test_a_record_is_written_to_its_file_as_it_goes_and_read_again_from_there(tmp_path: Path) -> None:

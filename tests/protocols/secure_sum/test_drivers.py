@@ -33,6 +33,7 @@ TWO = made(parameters(3, 0, 1, (2, 1)))
 SESSIONS = {
     "drop-outs": TWO,
     "nobody may vanish": made(parameters(3, 2, 0, (2, 1))),
+    "nobody may vanish, in a circle": made(parameters(5, 1, 0, (2, 1), degree=2)),
     "shares": made(parameters(3, 1, 0, output="shares")),
     "verifiable": made(parameters(4, 0, 1, (1, 2), verifiable=True)),
 }

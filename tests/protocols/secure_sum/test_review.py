@@ -47,7 +47,7 @@ OF_ANY_RESULT = Patch(
 )
 OF_ANY_START = Patch("disputes", "if start.roster != roster:", "if False:")
 OF_ANY_CONTEXT = Patch("sums", "if listed.context != at or 0 < len(U) < p.fewest:", "if 0 < len(U) < p.fewest:")
-IN_LANES = Patch("masking", "_MACHINE_BYTES = (1, 2, 4, 8)", "_MACHINE_BYTES = ()")  # as other widths are added up
+IN_LANES = Patch("masking", "if width in MACHINE_BYTES:", "if width in ():")  # as other widths are added up
 TOO_WIDE = Patch("masking", 'np.zeros(length, dtype=f"=u{width}")', "np.zeros(length, dtype=np.uint64)")
 CARRYING = (
     Patch("masking", "even = (even + (words & lanes)) & lanes", "even += words & lanes"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import re
 import shlex
 import sqlite3
 import warnings
@@ -22,10 +21,8 @@ import polars as pl
 import pyreadstat
 import pytest
 
-from smc_dp.core.errors import ColumnIgnoredWarning, InputError, one_line
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.preprocess import encode_labelled_rows
-from smc_dp.data.sources import read_own_files
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validate_file import validate_file
@@ -171,27 +168,6 @@ def test_a_file_is_read_with_the_lines_that_one_check_shows(name: str, tmp_path:
     rows = encode_labelled_rows(table, BOUNDS, "back")
     assert (rows.X.tobytes(), rows.y.tolist()) == (PLAIN.X.tobytes(), PLAIN.y.tolist())
     assert [fault.code for fault in table.ignored] == ["header.row_names"] * (name in NAMED_ROWS)
-
-
-@pytest.mark.parametrize("name", [name for name, (_, settings) in FILES.items() if settings])
-def test_the_line_of_a_refused_run_is_all_that_the_file_needs(name: str, tmp_path: Path) -> None:
-    write, _ = FILES[name]
-    path = tmp_path / ("north.tsv" if "tabs" in name and "UTF" not in name else "north.csv")
-    write(path)
-    for _ in range(2):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ColumnIgnoredWarning)
-                read_own_files([f"a={path}", f"b={path}"], BOUNDS)
-        except InputError as error:
-            if error.code == "party.same_rows":  # each file was read
-                return
-            line = one_line(str(error.faults[0]))
-            lines = r"(file = \{.*?\})?(?: and )?(aliases = \{.*\})?"
-            said = re.search(rf"write th\w+ (?:two )?lines? into (.+?\.toml): {lines}\)?$", line)
-            assert said is not None, line
-            Path(said[1]).write_text("\n".join(part for part in said.groups()[1:] if part), encoding="utf-8")
-    pytest.fail("one line was not enough")
 
 
 FRAME = pd.DataFrame({name: cells for name, cells in COLUMNS.items() if name not in ("smoker", "admitted")})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
 import time
@@ -444,10 +445,44 @@ class Home:
         made.put(Frame(agreed.digest, name, "north", "seen", 0, body))
         return made
 
-    def join(self, relay: RelayStore) -> Part:
+    def join(self, relay: RelayStore, state: str = "", study: Path | None = None) -> Part:
         draw = secrets.token_hex(4)
-        files = replace(self.files, state=self.folder / draw, counters=self.folder / f"{draw}.counters")
-        return take_part(self.study, files, lambda line: None, lambda *a: InMemoryCarrier(relay, "north", a[0].digest))
+        files = replace(self.files, state=self.folder / (state or draw), counters=self.folder / f"{draw}.counters")
+        at = self.study if study is None else study
+        return take_part(at, files, lambda line: None, lambda *a: InMemoryCarrier(relay, "north", a[0].digest))
+
+
+def test_what_witnesses_have_shown_in_a_study_refuses_an_older_ledger_for_the_next_one(
+    fast_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(fast_path)
+    Ledger.create(home.ledger, Fraction(1), Fraction(1, 10**4)).close()
+    older = Path(shutil.copy(home.ledger, fast_path / "older"))
+    charge(home.ledger)
+    newest = Path(shutil.copy(home.ledger, fast_path / "newest"))
+    with Witness.create(fast_path / "south.witness", "south") as witness:
+        witness.cosign(head_of(NORTH, home.ledger), NORTH.public)
+        relay = home.relay(witness, "south")
+    shutil.copy(older, home.ledger)
+    with refused("head.seen_further", name="south"):
+        home.join(relay, "study.north.state")
+    following = fast_path / "following.toml"
+    following.write_text(text().replace("Readmission", "Mortality"))
+    given = [str(following), f"--key={home.files.key}", f"--policy={home.files.policy}"]
+
+    def codes(ledger: Path) -> list[str]:
+        capsys.readouterr()
+        main(["study", "check", *given, f"--ledger={ledger}", f"--data={home.files.data}", "--json"])
+        return [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]]
+
+    assert (codes(older), codes(newest)) == (["head.seen_further"], [])
+    assert main(["study", "approve", *given, f"--ledger={older}"]) == 2
+    assert not list(fast_path.glob("following.*.approval"))
+    with refused("head.seen_further", at=str(fast_path / "study.north.state"), name="south"):
+        home.join(RelayStore(), "other", following)
+    assert main(["study", "approve", *given, f"--ledger={newest}"]) == 0
+    (fast_path / "study.toml").rename(fast_path / "moved.toml")  # a state without its study says nothing
+    assert codes(older) == []
 
 
 def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness_through_join(fast_path: Path) -> None:

@@ -11,8 +11,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
 
 from smc_dp import (
     AveragingClassifier,
@@ -109,12 +107,6 @@ def test_public_rows_are_encoded_too() -> None:
     assert set(model.predict(public)) <= {"no", "yes"}
     model = FeatureMethodClassifier(bounds=BOUNDS, n_parties=2).fit(X, Y, public_X=public, public_y=labels)
     assert model.predict_proba(public).shape == (60, 2)
-
-
-def test_scikit_learn_copies_and_validates_them() -> None:
-    model = clone(SecureSumClassifier(epsilon=20.0, bounds=BOUNDS, n_parties=2))
-    assert model.get_params()["bounds"] == BOUNDS
-    assert cross_val_score(model, X, Y, cv=2).mean() > 0.6
 
 
 def test_what_does_not_go_with_bounds_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 import scipy.optimize
 import scipy.special
-from sklearn.linear_model import LogisticRegression
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.objective import RegularisedLogistic
@@ -63,7 +62,7 @@ def gradient_difference(parameters: Array, W: float) -> Array:
 @pytest.mark.parametrize("mu", [2, 0.2, 0.02, 0.002])
 def test_a_search_never_exceeds_G_and_comes_close(mu: float) -> None:
     constants = logistic_constants(mu)
-    starts = np.random.default_rng(0).uniform(0, 2 * np.pi, (5, 200_000))
+    starts = np.random.default_rng(0).uniform(0, 2 * np.pi, (5, 50_000))
     values = gradient_difference(starts, constants.W)
     found = [
         -scipy.optimize.minimize(lambda p: -gradient_difference(p, constants.W), starts[:, k], method="Nelder-Mead").fun
@@ -117,7 +116,7 @@ def largest_move(mu: float, n: int, seed: int) -> float:
     return best
 
 
-@pytest.mark.parametrize("mu", [2.0, 0.2, 0.02])
+@pytest.mark.parametrize("mu", [2.0, 0.02])
 def test_adversarial_neighbours_stay_within_the_bound(mu: float) -> None:
     n = 20
     moved, claimed = largest_move(mu, n, seed=int(100 * mu)), float(replace_one(n, mu, PUBLIC_TAU))
@@ -249,7 +248,7 @@ def largest_add_remove_move(mu: float, n: int, seed: int) -> float:
     return best
 
 
-@pytest.mark.parametrize("mu", [2.0, 0.2, 0.02])
+@pytest.mark.parametrize("mu", [2.0, 0.02])
 def test_one_record_more_moves_the_weighted_model_by_no_more_than_is_charged(mu: float) -> None:
     moved, charged = max(largest_add_remove_move(mu, n, seed=n) for n in (2, 8)), float(add_remove(mu, 0.0))
     assert 0.6 * charged < moved <= charged
@@ -265,31 +264,6 @@ def test_add_remove_is_the_formula_rounded_up() -> None:
         assert add_remove(mu, 1e-3) == add_remove(mu, 0.0) + 2 * Fraction(1e-3) / Fraction(mu)
         # With one record alone, n w is that record's model: no longer than W.
         assert largest_norm(mu) < add_remove(mu, 0.0)
-
-
-def test_without_the_unit_ball_the_bound_is_exceeded() -> None:
-    n, lam = 20, 1.0
-    X = np.zeros((n, 2))
-    X[-1] = [30.0, 0.0]
-    models = []
-    for label in (1, -1):
-        y = np.array([1, -1] * (n // 2))
-        y[-1] = label
-        other = LogisticRegression(C=1 / (2 * n * lam), fit_intercept=False, tol=1e-10).fit(X, y)
-        models.append(other.coef_[0])
-        with pytest.raises(ValueError, match="Euclidean norm"):
-            minimise(RegularisedLogistic(lam), X, y)
-    assert math.dist(*models) > 3 * replace_one(n, 2 * lam, PUBLIC_TAU)
-
-
-def test_with_a_free_intercept_the_bound_is_exceeded() -> None:
-    n, lam = 20, 1.0
-    intercepts = []
-    for positives in (1, 2):
-        y = np.where(np.arange(n) < positives, 1, -1)
-        other = LogisticRegression(C=1 / (2 * n * lam), fit_intercept=True, tol=1e-10)
-        intercepts.append(other.fit(np.zeros((n, 1)), y).intercept_[0])
-    assert abs(intercepts[0] - intercepts[1]) > 10 * replace_one(n, 2 * lam, PUBLIC_TAU)
 
 
 def test_parameters_out_of_range_are_refused() -> None:

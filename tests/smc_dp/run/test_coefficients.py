@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import forgeries as f
 from support.audited import toy_run
-from support.mutants import audit
 from support.raw_models import RawModel, draw_model
 
 from smc_dp.audit.run.conformity.publication import check_release
@@ -23,7 +22,6 @@ from smc_dp.pages.blocks import PageTable
 from smc_dp.run.coefficients import coefficients_fault, make_coefficients
 from smc_dp.run.coefficients_table import coefficient_blocks
 from smc_dp.run.release import RELEASE
-from smc_dp.run.release_report import run_page
 from smc_dp.run.verify_release import verify_release
 from tests.support.refusals import refused
 
@@ -117,15 +115,6 @@ def test_coefficients_that_do_not_follow_are_used_by_nobody(tmp_path: Path) -> N
     assert (found.status, found.fault.code) == ("failed", "release.other_coefficients")
 
 
-def test_a_release_of_format_2_is_read_verified_and_audited(tmp_path: Path) -> None:
-    run = toy_run(tmp_path, (12, 8)).run
-    earlier = f.edited(run, tmp_path / "earlier", RELEASE, f.as_format_2(lambda document: None))
-    found = verify_release(earlier)
-    assert (found.missing_files_text, found.release.coefficients) == (None, None)
-    assert found.release.weights == verify_release(run).release.weights
-    assert audit(str(earlier)).code == 0
-
-
 def tables(classes: int, columns: int = 2) -> list[PageTable]:
     listed = tuple(NumericColumn(f"x{i}", 0.0, 4.0, "indicator") for i in range(columns))
     bounds = Bounds(listed, tuple(f"c{i}" for i in range(classes)), "y", 1.0, 0.0)
@@ -146,10 +135,3 @@ def test_show_has_the_coefficients_in_a_table() -> None:
 
 def test_the_table_of_very_many_coefficients_ends() -> None:
     assert [len(table.rows) for table in tables(7, columns=300)] == [200] * 5
-
-
-def test_show_says_nothing_of_coefficients_that_an_earlier_release_has_not(tmp_path: Path) -> None:
-    run = toy_run(tmp_path, (12, 8)).run
-    earlier = f.edited(run, tmp_path / "earlier", RELEASE, f.as_format_2(lambda document: None))
-    headings = [[section.heading for section in run_page(folder).sections] for folder in (run, earlier)]
-    assert ["Coefficients" in found for found in headings] == [True, False]

@@ -16,6 +16,7 @@ from support.clear import shared
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import Transcript
+from smc_dp.cli.main import main
 from smc_dp.core import writing
 from smc_dp.core.errors import InputError
 from smc_dp.core.writing import refuse_existing
@@ -369,3 +370,14 @@ def test_a_release_of_before_mu_was_stated_is_read(tmp_path):
     assert document["privacy"].pop("mu", 0) is None  # stated, and null
     (tmp_path / "run" / "release.json").write_text(json.dumps(document))
     assert run_folder.read_release(tmp_path / "run").privacy == made.privacy
+
+
+@pytest.mark.parametrize("stated", ["smc-dp release 2", "smc-dp release 4", 3, None, ["smc-dp release 3"]])
+def test_commands_refuse_a_run_of_another_format_in_one_line(tmp_path, capsys, stated):
+    written(run := tmp_path / "run")
+    edit(run, "release.json", "format", to=stated)
+    for command in (["audit", str(run)], ["show", str(run)], ["predict", str(run), "--data", "rows.csv"]):
+        assert main([*command, "--json"] if command[0] != "show" else command) == 2
+        out, err = capsys.readouterr()
+        assert err.count("\n") == 1
+        assert command[0] == "show" or json.loads(out)["error"]["code"] == "release.other_format"

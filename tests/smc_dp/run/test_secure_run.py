@@ -193,12 +193,6 @@ def test_of_two_sums_that_charlie_signed_none_counts(honest: Path, tmp_path: Pat
         verify_release(forged)
 
 
-def test_the_rule_about_weights_is_needed(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    forged = f.edited(honest, tmp_path / "run", RELEASE, f.as_format_2(EDITS["a weight"][0]))
-    monkeypatch.setattr(release_consistency, "weights_fault", lambda *_: None)
-    assert verify_release(forged).missing_files_text is None
-
-
 def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Path, tmp_path: Path) -> None:
     def exchanged(document: dict[str, Any]) -> None:
         shares = document["shares"]

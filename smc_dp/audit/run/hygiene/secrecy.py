@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from protocols.arithmetic.words import Words
 from protocols.crypto.paillier import Ciphertext, PrivateKey
 from protocols.runtime.claims import Mask, View, public_fields, readings, secret_keys_of
 from protocols.runtime.link_decryption import DecryptedEnvelope
@@ -70,7 +71,7 @@ def _read(evidence: Evidence, messages: Sequence[DecryptedEnvelope], mask: Mask)
         if decrypted.envelope.kind != kind or decrypted.message is None:
             continue
         value = getattr(decrypted.message, field)
-        values = [_plain(v, keys) for v in (value if isinstance(value, tuple) else (value,))]
+        values = [_plain(v, keys) for v in (value if isinstance(value, tuple | Words) else (value,))]
         known = [v for v in values if v is not None]
         if len(known) == len(values):
             yield from (_Reading(decrypted.line, v) for v in mask.unpack(known))
@@ -161,8 +162,8 @@ def _pairs(shape: Any, value: Any, skip: type) -> Iterator[tuple[int, int]]:
         return
     if isinstance(shape, int) and isinstance(value, int):
         yield shape, value
-    elif isinstance(shape, tuple) and isinstance(value, tuple):
-        vectors = len(shape) > len(value) and all(isinstance(x, tuple) for x in shape)
+    elif isinstance(shape, tuple | Words) and isinstance(value, tuple | Words):
+        vectors = len(shape) > len(value) and all(isinstance(x, tuple | Words) for x in shape)
         for a, b in zip(shape[: len(value)] if vectors else shape, value, strict=True):
             yield from _pairs(a, b, skip)
     elif is_dataclass(shape) and type(shape) is type(value):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
+from protocols.arithmetic.words import Words
 from smc_dp.audit.run.blame import absent_senders
 from smc_dp.audit.run.check import CheckOutcome, make_fault, not_possible
 from smc_dp.audit.run.derived_parameters import DerivedParameters
@@ -71,7 +72,7 @@ def _of_party(inputs: tuple[Any, ...], found: DerivedParameters) -> InputSums | 
         laid = _block_distributions(found, r)
         length = sum(length for length, _ in laid)
         if laid and not all(
-            isinstance(v, tuple) and len(v) == length and all(type(n) is int for n in v) for v in (x, e)
+            isinstance(v, tuple | Words) and len(v) == length and all(type(n) is int for n in v) for v in (x, e)
         ):
             return None
         sums.append(tuple(_blocks(laid, map(found.grid.lift, x), map(found.grid.lift, e))))

@@ -117,7 +117,7 @@ def of_length(length: float, d: int, seed: int) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("loss", LOSSES[:3])
-@pytest.mark.parametrize("length", [0.0, 0.1, 1.0, 60.0, 1e5, 1e25])
+@pytest.mark.parametrize("length", [0.0, 1.0, 1e25])
 @pytest.mark.parametrize(("n", "modulus"), [(60, 0.02), (5, 4.0), (60, 2.0**-29)])
 def test_gradients_are_as_short_as_promised_whatever_the_linear_term(
     loss: Huber, length: float, n: int, modulus: float
@@ -184,20 +184,14 @@ def test_full_steps_alone_go_round_in_circles(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("loss", "problems"),
-    [
-        (Huber(0.5), 12),
-        (Logistic(), 12),
-    ],
-)
-def test_a_weak_regulariser_is_no_reason_to_refuse(loss: Loss, problems: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("loss", [Huber(0.5), Logistic()])
+def test_a_weak_regulariser_is_no_reason_to_refuse(loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the objective falls for many steps before the gradient gets shorter; the twin gives up after twenty."""
     monkeypatch.setattr(perturbed, "_ROUNDS", 2)
     rng = np.random.default_rng(0)
     patient, hasty = perturbed._ENDLESS, perturbed._PATIENCE
     refused = {patient: 0, hasty: 0}
-    for _ in range(problems):
+    for _ in range(12):
         X, y = into_ball(rng.standard_normal((40, 20)), 1.0), rng.choice([-1.0, 1.0], 40)
         linear = [Fraction(v) for v in rng.standard_normal(20) * 0.1 / 40]
         for patience in [patient] if refused[hasty] else refused:

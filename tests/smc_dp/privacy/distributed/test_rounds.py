@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 import scipy.stats
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
@@ -136,7 +137,7 @@ def largest(step: RoundBound, laws: tuple[GaussianShares, ...], k: int = 2, *, w
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("ratio", [Fraction(1, 4), Fraction(1), Fraction(8)], ids=str)
+@pytest.mark.parametrize("ratio", with_slow([Fraction(1, 4), Fraction(1), Fraction(8)], Fraction(1)), ids=str)
 @pytest.mark.parametrize("kind", ["start", "later", "softmax"])
 def test_no_pair_of_records_costs_more_than_is_charged_and_one_costs_as_much(
     change: Change, ratio: Fraction, kind: str

@@ -31,7 +31,6 @@ from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.pages.blocks import PageTable
 from smc_dp.privacy.gaussian import epsilon_of, mu_for
 from smc_dp.privacy.ledger import export, report
-from smc_dp.privacy.ledger.composition import CURVE
 from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import PARTIES, Account, BrokenLedgerError, History, Limit, OverBudgetError
@@ -102,18 +101,6 @@ def test_spent_is_what_was_reserved_and_is_not_void(path: Path) -> None:
             "refunded",
             "reserved",
         ]
-
-
-def test_ten_tenths_are_one_and_nothing_more_fits(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path / "x", Fraction(1)) as ledger:
-        for _ in range(10):
-            ledger.reserve(DATA, "m", pure("0.1"), anew())
-        assert ledger.spent(ACCOUNT).left == 0
-        before = ledger.history()
-        with refused("budget.passed", error=OverBudgetError, spent="1", epsilon="1e-9", left="0") as e:
-            ledger.reserve(DATA, "m", pure("1e-9"), anew())
-        assert DATA[:8] not in str(e.value)
-        assert ledger.history() == before
 
 
 def test_the_same_key_is_one_charge(path: Path) -> None:
@@ -789,23 +776,6 @@ def test_a_ledger_of_before_entries_had_a_mu_is_read_and_gains_the_column(old: P
         assert "Gaussian curve" not in standing.total.how  # the first release has no mu
     again = export.read_history(old)
     assert export.from_json(export.to_json(again).encode(), "again") == again
-
-
-def test_a_mu_is_in_the_digest_and_in_the_sum(tmp_path: Path) -> None:
-    file, mu = tmp_path / "x", Fraction(float(mu_for(Fraction(1), Fraction(1, 10**6))))
-    with Ledger.create(file, Fraction(3), Fraction(1, 10**6)) as ledger:
-        for _ in range(3):
-            ledger.reserve(DATA, "wsum", with_mu(mu), anew())
-        total = ledger.spent(ACCOUNT).total
-        assert total is not None
-        assert total.how == CURVE
-        assert total.epsilon == epsilon_of(3 * mu**2, Fraction(1, 10**6))
-        assert total.epsilon < Fraction(19, 10)  # by their sum it would be 3
-    for value in ("NULL", "'1/100'", "'1/2'"):
-        spoilt = Path(shutil.copy(file, tmp_path / f"spoilt {value[1:2]}"))
-        tampered(spoilt, f"UPDATE entries SET mu = {value} WHERE number = 2")
-        with refused("ledger.entry_changed", error=BrokenLedgerError, number=2):
-            export.read_history(spoilt)
 
 
 OPERATIONS = st.lists(

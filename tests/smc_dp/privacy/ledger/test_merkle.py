@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, consistency_proof, is_extension, leaf_hash, tree_root
 
-MOST = 64
+MOST = 40
 DATA = [bytes([number]) * number for number in range(MOST)]
 LEAVES = [leaf_hash(data) for data in DATA]
 
@@ -61,17 +61,17 @@ def test_every_root_is_that_of_the_definition() -> None:
     assert ROOTS[0] == EMPTY_ROOT
 
 
-@pytest.mark.parametrize("new", range(MOST + 1))
-def test_every_pair_of_sizes_has_the_proof_of_the_definition_and_it_is_accepted(new: int) -> None:
-    for old in range(1, new + 1):
-        path = consistency_proof(LEAVES[:new], old)
-        assert list(path) == proof(old, DATA[:new])
-        assert holds(old, new, path)
-    assert consistency_proof(LEAVES[:new], 0) == ()
-    assert holds(0, new, ())
+def test_every_pair_of_sizes_has_the_proof_of_the_definition_and_it_is_accepted() -> None:
+    for new in range(MOST + 1):
+        for old in range(1, new + 1):
+            path = consistency_proof(LEAVES[:new], old)
+            assert list(path) == proof(old, DATA[:new])
+            assert holds(old, new, path)
+        assert consistency_proof(LEAVES[:new], 0) == ()
+        assert holds(0, new, ())
 
 
-@pytest.mark.parametrize("new", range(1, MOST + 1))
+@pytest.mark.parametrize("new", [1, 2, 3, 7, 8, 13, 31, 32, 33, MOST])
 def test_every_changed_proof_is_refused(new: int) -> None:
     other = leaf_hash(b"of nobody")
     for old in range(new + 1):

@@ -13,7 +13,7 @@ import pytest
 from support.audited import agreement, hospitals, sum_agreement
 
 from protocols import pathak2010
-from protocols.arithmetic.ring import Ring
+from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME, parties_and_curator
 from protocols.errors import ProtocolError
@@ -195,21 +195,21 @@ RING = Ring(64)
 class Answer(Message):
     """A party's vector in this round."""
 
-    x: Annotated[tuple[int, ...], shared("number"), Times("length")]
+    x: Annotated[Vector, shared("number"), Times("length")]
 
 
 @message("2", CURATOR >> PARTY)
 class Total(Message):
     """The sum of this round."""
 
-    x: Annotated[tuple[int, ...], shared("number"), Times("length")]
+    x: Annotated[Vector, shared("number"), Times("length")]
 
 
 @message("3", CURATOR >> PUBLIC)
 class Totals(Message):
     """The sums of all rounds, one after the other."""
 
-    y: Annotated[tuple[int, ...], public("number"), Times("all")]
+    y: Annotated[Vector, public("number"), Times("all")]
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,6 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "another intercept": (RELEASE, coefficient("intercept"), True, {"release"}),
     "coefficients of another class": (RELEASE, lambda d: d["coefficients"].update(x={}), True, {"release", "agreed"}),
     "no coefficients": (RELEASE, lambda d: d.pop("coefficients"), True, {"release", "agreed"}),
-    "coefficients before their format": (RELEASE, put(format="smc-dp release 2"), True, {"release", "agreed"}),
     "unknown field": (RELEASE, put(note="x"), True, {"release", "agreed"}),
     "bounds the wrong way round": (RELEASE, lambda d: d["bounds"]["x0"].reverse(), True, {"release", "agreed"}),
     "three classes": (RELEASE, put(classes=["a", "b", "c"]), True, {"release", "agreed"}),
