@@ -88,3 +88,6 @@ requested_schema
 # The carriers of the package are entry points, as those of other packages are: `smc_dp/deploy/carriers.py` names them.
 open_nats
 refuse_command
+
+# A study reads this setting among the parameters of its agreement.
+semi_honest

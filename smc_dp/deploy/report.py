@@ -15,7 +15,7 @@ from smc_dp.pages.shortening import join_first
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import charge_of_run
-from smc_dp.run.privacy_summary import summary_lines
+from smc_dp.run.privacy_summary import graph_sentence, summary_lines
 from smc_dp.run.release_report import setting_text
 
 _SHOWN = 40  # classes
@@ -91,6 +91,8 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
         "an old copy of a ledger is noticed."
     )
     yield "All participants and the relay see the sender, addressee, time and length of each message."
+    if agreement.threat_model.has_sparse_graph:
+        yield graph_sentence(agreement)
     if agreement.parameters.get("sizes") == "released":
         yield "The total number of rows is released."
     what = "description" if agreement.describes else "model"

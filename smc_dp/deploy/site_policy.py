@@ -144,8 +144,8 @@ class SitePolicy(FileFormatDocument):
         limits, among = self.limits, agreement.threat_model
         if among.remaining < limits.min_parties:
             yield "terms.min_parties", {"wanted": limits.min_parties, "got": among.remaining}
-        if among.colluders < limits.min_colluders:
-            withstands = "colluders" in agreement.parameters
+        withstands = "colluders" in agreement.parameters and not among.has_sparse_graph
+        if (among.colluders if withstands else 0) < limits.min_colluders:
             held = f"tolerates {among.colluders}" if withstands else "needs semi-honest participants"
             yield "terms.min_colluders", {"wanted": limits.min_colluders, "protocol": agreement.protocol, "held": held}
 

@@ -382,7 +382,10 @@ class JointStudy(RunSettings):
             yield from error.faults
             return
         if agreement.threat_model.has_sparse_graph and not agreement.parameters.get("semi_honest"):
-            yield InputFault("study.semi_honest_only", {"parties": agreement.threat_model.parties})
+            if agreement.threat_model.sparse:
+                yield InputFault("study.sparse_graph_only")
+            else:
+                yield InputFault("study.semi_honest_only", {"parties": agreement.threat_model.parties})
         if CURATOR_NAME not in participants:
             yield InputFault("study.without_curator", {"protocol": self.protocol.name})
         for name, wanted in agreement.parameters.items():

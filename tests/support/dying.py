@@ -96,41 +96,6 @@ class DyingStore(SiteStore):
         self._fate.of(frames, NOTED)
 
 
-class HastyStore(DyingStore):
-    """The twin: sends, dies, and would then have committed."""
-
-    def __init__(self, relay: RelayStore, fate: Fate, *args: Any) -> None:
-        self._relay = relay
-        super().__init__(fate, *args)
-
-    def commit(
-        self,
-        taken: Sequence[Frame] = (),
-        sending: Sequence[Frame] = (),
-        state: Callable[[], KeptState] | None = None,
-        facts: Mapping[str, Any] | None = None,
-        evidence: Sequence[Frame] = (),
-    ) -> None:
-        for frame in sending:
-            self._relay.put(frame)
-        super().commit(taken, sending, state, facts, evidence)
-
-
-class TornStore(DyingStore):
-    """The twin: commits the state, dies, and would then have committed what is to be sent."""
-
-    def commit(
-        self,
-        taken: Sequence[Frame] = (),
-        sending: Sequence[Frame] = (),
-        state: Callable[[], KeptState] | None = None,
-        facts: Mapping[str, Any] | None = None,
-        evidence: Sequence[Frame] = (),
-    ) -> None:
-        super().commit(taken, (), state, facts, evidence)
-        super().commit(sending=sending)
-
-
 class DyingCarrier(PassingCarrier):
     """Dies after one frame of many was sent."""
 

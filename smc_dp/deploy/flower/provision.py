@@ -52,9 +52,11 @@ def provision_flower(study: JointStudy, folder: Path) -> list[Path]:
     connection = {"address": f"{host}:{port}", "root-certificates": "ca.crt"}
     settings = tomlkit.dumps({"superlink": {"default": "relay", "relay": connection}})
     write_folder(folder / "relay" / "flwr", {"config.toml": [settings.encode()]}, 0o700)
+    pin = resources.files(__package__).joinpath("pin.py").read_bytes()
     for name, key in keys.items():
         secret = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
         write_folder(folder / "sites" / name, {"ca.crt": [by.certificate_pem], "node.key": [secret]}, 0o700)
+        write_folder(folder / "sites" / name / "pin", {"sitecustomize.py": [pin]}, 0o700)
     return [folder / "app", *(folder / "sites" / name for name in study.names)]
 
 

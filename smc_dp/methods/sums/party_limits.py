@@ -25,7 +25,7 @@ def check_party_limits(K: int, t: int, D: int, *, sparse: bool = False) -> None:
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
     if sparse:
-        _check_closed_graph(K, t, D)
+        closed_degree(K, t, D)
     elif has_sparse_graph(K, D):
         if graph.least_neighbourhood(K, t, D, 1) is None:
             most = graph.most_dropouts(K, t, 1)
@@ -51,11 +51,15 @@ def sparse_graph_failure(K: int, t: int, D: int, sums: int, *, sparse: bool = Fa
     return Fraction(0) if found is None else found.failure
 
 
-def _check_closed_graph(K: int, t: int, D: int) -> None:
+def closed_degree(K: int, t: int, D: int) -> int:
+    """Return the number of neighbours of a party in a sparse graph that is asked for although nobody may drop out.
+
+    Raises InputError, with the nearest that works, where there is none.
+    """
     if D:
         raise InputError("sparse_graph.with_dropouts", got=D)
-    if graph.least_closed_neighbourhood(K, t) is not None:
-        return
+    if (found := graph.least_closed_neighbourhood(K, t)) is not None:
+        return found.degree
     low, high = -1, t
     while high - low > 1:
         middle = (low + high) // 2

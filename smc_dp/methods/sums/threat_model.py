@@ -12,7 +12,12 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from smc_dp.core.errors import InputError
-from smc_dp.methods.sums.party_limits import check_party_limits, has_sparse_graph, sparse_graph_failure
+from smc_dp.methods.sums.party_limits import (
+    check_party_limits,
+    closed_degree,
+    has_sparse_graph,
+    sparse_graph_failure,
+)
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 
 COMPUTATIONAL_CAVEAT = (
@@ -37,6 +42,9 @@ SEMI_HONEST_SECRECY_CAVEAT = (
 )
 STATE_LEAK_CAVEAT = (
     "A party whose state leaks during the session counts as corrupted, because its share of the noise is known."
+)
+GRAPH_LEAK_CAVEAT = (
+    f"{STATE_LEAK_CAVEAT} This holds only if whose state leaks does not depend on which parties share masks."
 )
 PARTICIPATION_CAVEAT = (
     "The fact that a run takes place at all is not covered. Neither is who took part and who dropped out."
@@ -102,6 +110,11 @@ class ThreatModel:
         """True where the parties share masks with neighbours alone: asked for, or because they are too many."""
         return self.sparse or has_sparse_graph(self.parties, self.dropouts)
 
+    @property
+    def degree(self) -> int:
+        """Number of neighbours to ask the protocol for; 0 where it decides itself who shares masks with whom."""
+        return closed_degree(self.parties, self.colluders, self.dropouts) if self.sparse else 0
+
     def with_graph_failure(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
         """Return the statement of so many sums, with the probability that their neighbour graph fails added to delta.
 
@@ -145,7 +158,7 @@ class ThreatModel:
         """Yield the caveats of every sum."""
         yield SEMI_HONEST_CAVEAT if self.has_sparse_graph else MALICIOUS_CAVEAT
         yield COMPUTATIONAL_CAVEAT
-        yield STATE_LEAK_CAVEAT
+        yield GRAPH_LEAK_CAVEAT if self.has_sparse_graph else STATE_LEAK_CAVEAT
         yield from self._caveats_of_result("This holds")
 
     def caveats_of_own_noise(self) -> Iterator[str]:

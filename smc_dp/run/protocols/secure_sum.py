@@ -43,7 +43,8 @@ class SumTerms(ProtocolTerms):
 
     `colluders` parties may collude with Charlie and be malicious, `dropouts` may drop out; `most_rows` caps the rows of
     each party; `sizes` releases the number of all rows, or hides it. `semi_honest` accepts a guarantee against
-    semi-honest participants alone, where parties may drop out and are too many to share masks all with all.
+    semi-honest participants alone: in a sparse graph, where parties share masks with neighbours alone. They do where
+    some may drop out and all are too many, and with `sparse_graph` where none may.
     `left_out`: parties that dropped out of an earlier session before anybody was charged.
     """
 
@@ -65,13 +66,19 @@ class SumTerms(ProtocolTerms):
         on=(RUN,),
     )
     semi_honest: bool = protocol_setting(
-        False, "Secure sum: accept that above 200 parties with drop-outs nothing holds against malicious participants.",
+        False,
+        "Secure sum: accept that above 200 parties with drop-outs, or with sparse_graph, nothing holds against "
+        "malicious participants.",
         kind="flag", on=(STUDY,), title="Semi-honest participants only",
+    )  # fmt: skip
+    sparse_graph: bool = protocol_setting(
+        False, "Secure sum: without drop-outs, share masks with a few neighbours alone. It is faster for many parties.",
+        kind="flag", on=(STUDY,), title="Sparse graph without drop-outs",
     )  # fmt: skip
     left_out: tuple[str, ...] = protocol_setting(
         (), "Secure sum: parties that dropped out before anybody was charged.", on=(), title="Parties left out"
     )
-    unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False})
+    unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False, "sparse_graph": False})
     tolerates_dropouts: ClassVar[bool] = True
 
     @override
@@ -83,6 +90,8 @@ class SumTerms(ProtocolTerms):
             faults.append(InputFault("output.shares_with_dropouts", {"got": self.dropouts}))
         if self.output == "shares" and self.verifiable:
             faults.append(InputFault("output.shares_verifiable"))
+        if self.sparse_graph and (self.verifiable or self.output == "shares"):
+            faults.append(InputFault("sparse_graph.published"))
         refuse_all(faults)
 
     @override
@@ -94,6 +103,8 @@ class SumTerms(ProtocolTerms):
             raise InputError("verifiable.not_a_truth_value", got=shown(value))
         if name == "semi_honest" and type(value) is not bool:
             raise InputError("semi_honest.not_a_truth_value", got=shown(value))
+        if name == "sparse_graph" and type(value) is not bool:
+            raise InputError("sparse_graph.not_a_truth_value", got=shown(value))
         super().check_setting(name, declared)
 
     @classmethod
@@ -116,7 +127,7 @@ class SumTerms(ProtocolTerms):
     @override
     def as_dict(self) -> dict[str, Any]:
         said = {**super().as_dict(), "left_out": list(self.left_out)}
-        return said if self.semi_honest else {name: said[name] for name in said if name != "semi_honest"}
+        return {name: value for name, value in said.items() if name not in self.unsaid or value != self.unsaid[name]}
 
     @override
     def derived_parameters(self, spec: MechanismSpec) -> dict[str, Any]:
@@ -124,7 +135,8 @@ class SumTerms(ProtocolTerms):
 
     @override
     def threat_model(self, parties: int) -> ThreatModel:
-        return ThreatModel(parties, self.colluders, self.dropouts, self.verifiable, by_curator=self.output == "curator")
+        by_curator, sparse = self.output == "curator", self.sparse_graph
+        return ThreatModel(parties, self.colluders, self.dropouts, self.verifiable, by_curator, sparse)
 
     @override
     def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
@@ -138,7 +150,9 @@ class SumTerms(ProtocolTerms):
             noise = "each party's own noise only"
         sparse = limits.has_sparse_graph
         how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
-        fixed = "colluding parties and drop-outs fixed beforehand" if sparse else "no party turning malicious later"
+        who_is_fixed = "colluding parties and drop-outs" if self.dropouts else "colluding parties"
+        fixed = f"{who_is_fixed} fixed beforehand" if sparse else "no party turning malicious later"
+        shares = "AES-256-CCM, " if sparse and self.dropouts else ""
         late = f"at most {self.dropouts} drop-out{'s' * (self.dropouts > 1)}" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
@@ -149,8 +163,7 @@ class SumTerms(ProtocolTerms):
             f"{who}, {how}.",
             f"{noise}; {late}; {fixed}; no party restarted from a backup.",
             f"{sizes}wrong inputs; {result}; who took part; further releases (see ledger).",
-            f"X25519, Ed25519, {'AES-256-CCM, ' * sparse}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational "
-            "security.",
+            f"X25519, Ed25519, {shares}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational security.",
         )
 
     @override
@@ -171,9 +184,11 @@ class SumTerms(ProtocolTerms):
         if not isinstance(spec, SumSpec):
             raise InputError("method.no_sum", protocol=protocol)
         sums = tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in spec.sums)
+        degree = self.threat_model(len(parties)).degree
         try:
             return Parameters(
-                parties, self.colluders, self.dropouts, sums, spec.grid.ring_bits, self.verifiable, self.output, agreed
+                *(parties, self.colluders, self.dropouts, sums, spec.grid.ring_bits),
+                *(self.verifiable, self.output, agreed, degree),
             )
         except LocalError as error:
             raise InputError(error.fault) from None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations, product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.arithmetic import shamir
@@ -70,7 +70,7 @@ def test_the_field_is_that_of_aes() -> None:
 
 
 def test_products_and_inverses_are_those_of_another_formula() -> None:
-    for a, b in product(range(0, 256, 5), range(256)):
+    for a, b in product(range(0, 256, 17), range(256)):
         assert shamir.multiply(a, b) == shamir.multiply(b, a) == times(a, b)
     for a in range(1, 256):
         assert times(a, shamir.inverse(a)) == 1
@@ -88,6 +88,7 @@ def test_any_threshold_of_shares_opens_and_so_do_more(secret: bytes, T: int, mor
             assert shamir.combine({x: by_place[x] for x in reversed(places)}) == secret
 
 
+@settings(max_examples=15)
 @given(st.binary(min_size=1, max_size=2), st.integers(1, 5), st.data())
 def test_the_shares_are_points_of_a_polynomial_through_the_secret(secret: bytes, T: int, data: st.DataObject) -> None:
     """Shares of places far apart, up to the last one, against an oracle that solves for the coefficients."""

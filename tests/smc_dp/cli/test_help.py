@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -80,18 +79,6 @@ def test_every_command_stands_in_one_group_of_the_help(capsys: pytest.CaptureFix
     listed = [heading or name for heading, name in shown if heading != "Options"]
     assert listed == [word for heading, names in GROUPS.items() for word in (heading, *names)]
     assert len(listed) - len(GROUPS) <= 16
-
-
-@pytest.mark.parametrize(
-    "statement", ["import scipy", pytest.param("from smc_dp.data import catalogue", marks=pytest.mark.slow)]
-)
-def test_a_command_that_imports_at_the_top_is_caught(statement: str, tmp_path: Path) -> None:
-    for package in ("smc_dp", "protocols"):
-        shutil.copytree(ROOT / package, tmp_path / package)
-    file = tmp_path / "smc_dp" / "cli" / "predict.py"
-    first = "from __future__ import annotations\n"
-    file.write_text(file.read_text().replace(first, f"{first}\n{statement}\n"))
-    assert "numpy" in loaded_by(tmp_path, ("--help",))["--help"]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from smc_dp import audit_run
 from smc_dp.cli.main import main
 from smc_dp.core import writing
 from smc_dp.run import publication
-from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
+from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 
 PUBLIC = {RELEASE, SHARES, TRANSCRIPT}
 
@@ -50,12 +50,6 @@ def test_what_is_published_can_be_audited_and_used(
     out, err = capsys.readouterr()
     assert len(set(out.splitlines())) == 1
     assert "not verified" not in err
-
-
-def test_who_copies_the_folder_publishes_too_much(honest: Folders, tmp_path: Path) -> None:
-    """The twin."""
-    shutil.copytree(honest.run, tmp_path / "copied")
-    assert wrong(honest.run, tmp_path / "copied") == {TIMINGS, "notes.txt", ".hidden"}
 
 
 @pytest.mark.slow

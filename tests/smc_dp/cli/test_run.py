@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import statistics
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +14,11 @@ from support.clear import in_the_clear
 from smc_dp import predict
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
-from smc_dp.data.table_reader import read_table
 from smc_dp.pages.text import block_lines
-from smc_dp.run.prediction import Predictions
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Cost, Outcome, StageCost
 from smc_dp.run.report import Comparison
 from smc_dp.run.report_blocks import accuracy_blocks
-from tests.support.refusals import refused
 
 BOUNDS = """
 [columns]
@@ -120,15 +116,6 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     assert (folder / "a" / "shares.json").exists()
 
 
-@pytest.mark.slow
-def test_the_median_accuracy_over_20_runs_is_at_least_85_percent(capsys):
-    found = []
-    for seed in range(20):
-        assert main(["run", "--method", "prr_mean", "--json", "--insecure-seed", str(seed), "--out", f"run{seed}"]) == 0
-        found.append(printed_json(capsys)["accuracy"])
-    assert statistics.median(found) >= 0.85
-
-
 def test_own_files_make_a_release_that_predicts(folder, capsys):
     assert (
         main(
@@ -176,37 +163,6 @@ def test_own_files_make_a_release_that_predicts(folder, capsys):
     assert capsys.readouterr().out == "no\nyes\n"
 
 
-def test_no_test_rows_no_accuracy(folder, capsys):
-    arguments = own_data(folder)[:-2]
-    assert main(["run", "--method", "prr_mean", *arguments, "--json"]) == 0
-    report = printed_json(capsys)
-    assert report["accuracy"] is None
-    assert report["baselines"] == {"individual": None, "pooled": None}
-    assert main(["run", "--method", "prr_mean", *arguments]) == 0
-    assert "no accuracy is known" in capsys.readouterr().out
-
-
-def test_one_table_is_grouped_by_a_column(folder, capsys):
-    own_data(folder)
-    north, south = csv_text(1, 300, "north"), csv_text(2, 200, "south").split("\n", 1)[1]
-    (folder / "all.csv").write_text(north + south)
-    arguments = ["--party", "all.csv", "--parties-by", "hospital", "--label", "outcome", "--bounds", "bounds.toml"]
-    assert main(["run", "--method", "prr_mean", *arguments, "--test", "held_out.csv", "--json"]) == 0
-    assert list(printed_json(capsys)["baselines"]["individual"]) == ["north", "south"]
-
-
-def test_a_seed_repeats_a_run_and_marks_it(folder, capsys):
-    for out in ("a", "b"):
-        assert main(["run", "--method", "prr_mean", "--insecure-seed", "7", "--out", out]) == 0
-        assert "INSECURE: the run was made from a seed" in capsys.readouterr().out
-    first, second = ((folder / out / "release.json").read_text() for out in ("a", "b"))
-    assert json.loads(first)["weights"] == json.loads(second)["weights"]
-    (reason,) = json.loads(first)["insecure"]
-    assert "seed" in reason
-    (folder / "new.csv").write_text("")
-    assert main(["predict", "a", "--data", "new.csv"]) == 2
-
-
 @pytest.mark.parametrize(
     ("flags", "kind", "reasons"),
     [
@@ -250,8 +206,6 @@ def test_what_needs_everybodys_rows_is_marked_in_the_same_object(folder, capsys)
     assert set(document["simulation_only"]["fields"]) <= set(document)
     assert bare["accuracy"] is None
     assert unmarked(document, bare) == set()
-    more = {"majority": 0.5} | document  # the twin: a figure of the simulation that nobody marked
-    assert unmarked(more, {"majority": None} | bare) == {"majority"}
 
 
 def held(place: Path, report: dict) -> set[str]:
@@ -281,13 +235,6 @@ def test_timings_say_first_that_they_are_not_for_publication(folder):
     timings = json.loads((folder / "r" / "timings.json").read_text())
     assert next(iter(timings)) == "not_for_publication"
     assert "Seconds depend on secret" in timings["not_for_publication"]
-
-
-def test_the_paper_calibration_states_what_it_really_gives(capsys):
-    assert main(["run", "--method", "prr_mean", "--calibration", "paper", "--noise", "laplace", "--json"]) == 0
-    report = printed_json(capsys)
-    assert report["calibration"] == "paper"
-    assert report["privacy"]["epsilon"] != 1.0
 
 
 def test_every_help_has_examples(capsys):
@@ -354,14 +301,6 @@ def test_predictions_go_to_a_file_with_ids_and_scores_and_accuracy_apart(folder,
         assert main(["predict", "r", "--data", "new.csv", *options]) == 2
         assert why in capsys.readouterr().err
     assert not (folder / "d.csv").exists()
-
-
-@pytest.mark.parametrize("name", ["a\rb", "a\nb", 'a"b', "a,b", " a"])
-def test_predictions_have_a_line_for_each_row_whatever_it_is_called(name, tmp_path):
-    Predictions(("no", "yes"), None, (), scores=(-1.0, 1.0), ids=("1", name)).write(tmp_path / "p.csv", "id")
-    assert read_table(tmp_path / "p.csv", "p").texts("id") == ["1", name]
-    with refused("prediction.column_twice", called="'score'"):
-        Predictions(("no",), None, (), scores=(1.0,), ids=("1",)).write(tmp_path / "q.csv", "score")
 
 
 def remarked(out: str) -> tuple[int, list[str]]:

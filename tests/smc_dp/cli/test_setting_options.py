@@ -7,28 +7,20 @@ import sys
 from pathlib import Path
 
 import pytest
-from pydantic import Field
 from support.repetitions import with_slow
 
 import smc_dp
 from smc_dp.cli.main import main
 from smc_dp.cli.setting_options import SETTING_OPTIONS
 from smc_dp.run.agreement import PROTOCOLS_BY_NAME, required_settings, secure_method
-from smc_dp.run.settings import MethodSettings, RunRequest
-from tests.make_options import FILE, generated, options
+from smc_dp.run.settings import MethodSettings
+from tests.make_options import FILE, generated
 
 ROOT = Path(smc_dp.__file__).parents[1]
 
 
 def test_the_generated_options_are_those_of_the_settings() -> None:
     assert FILE.read_text(encoding="utf-8") == generated(), "run `python tests/make_options.py`"
-
-
-def test_a_setting_that_nobody_generated_is_noticed() -> None:
-    class More(RunRequest):
-        quorum: int = Field(default=3, description="x", json_schema_extra={"kind": "integer", "commands": ["run"]})
-
-    assert len(list(options(More))) == len(SETTING_OPTIONS) + 1
 
 
 def test_the_settings_of_methods_are_those_that_methods_have() -> None:

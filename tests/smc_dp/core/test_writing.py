@@ -58,14 +58,6 @@ def test_a_folder_that_appears_meanwhile_is_not_replaced(tmp_path: Path, monkeyp
     assert names(tmp_path / "run") == []
 
 
-def test_without_looking_again_it_would_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The broken twin: renaming alone puts the new folder in place of an empty one."""
-    monkeypatch.setattr(writing, "sync_folder", lambda folder: (tmp_path / "run").mkdir(exist_ok=True))
-    monkeypatch.setattr(writing, "refuse_existing", lambda folder: None)
-    write_folder(tmp_path / "run", CONTENTS, 0o777)
-    assert names(tmp_path / "run") == sorted(CONTENTS)
-
-
 def test_a_file_is_never_written_over(tmp_path: Path) -> None:
     write_file(tmp_path / "key", b"1", 0o600)
     with pytest.raises(FileExistsError):

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -141,15 +139,6 @@ def test_without_centring_zero_stays_zero_and_without_bias_nothing_is_appended()
     bounds = Bounds((NumericColumn("a", 0.0, 4.0),), ("0", "1"), clip=1.0, bias=0.0, center=False)
     X = encode_rows(parse_csv(b"a\n0\n1\n9\n", "t"), bounds)
     np.testing.assert_allclose(X, [[0.0], [0.25], [1.0]], rtol=1e-11)
-
-
-def test_the_shrinking_is_needed():
-    """Broken twin: divided by its norm alone, a row can stay outside the ball by a unit in the last place."""
-    rows = np.random.default_rng(5).normal(size=(200, 30))
-    divided = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    assert any(sum(Fraction(x) ** 2 for x in row) > 1 for row in divided.tolist())
-    shrunk = divided * (1 - 2.0**-40)
-    assert all(sum(Fraction(x) ** 2 for x in row) <= 1 for row in shrunk.tolist())
 
 
 def test_strict_bounds_name_party_column_and_row():

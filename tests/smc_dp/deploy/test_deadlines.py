@@ -14,13 +14,9 @@ from support.sites import GREETINGS, LINEAR, MESSAGES, PRR_MEAN, Sites, few_sums
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy import site_transcript
 from smc_dp.deploy.frame import Frame
-from smc_dp.deploy.session_driver import SessionDriver
-from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.ledger import Ledger
-from smc_dp.run.site_process import SiteActor
 from smc_dp.run.status_message import Notice
 from tests.support.refusals import refused
 
@@ -185,29 +181,6 @@ def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: 
     run.close()
 
 
-def test_a_twin_that_never_looks_at_the_clock_waits_for_ever(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SessionDriver, "_is_late", lambda self, patience: False)
-    run = Sites(sites.joint(LINEAR), fast_path, most_turns=100)
-    run.away.add("P2")
-    with pytest.raises(AssertionError, match="no end"):
-        run.run()
-    run.close()
-
-
-def test_a_twin_that_takes_its_charge_back_after_its_share_left_is_caught(
-    fast_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It would give the budget of a share that is out, and the table above has it open."""
-    monkeypatch.setattr(SiteActor, "leaving", lambda self, label: None)
-    absence = CASES["curator: shares are out, its own is not"]
-    run = Sites(sites.joint(LINEAR), fast_path)
-    run.run(until=lambda: absence.when(run))
-    run.away.add("P1")
-    run.run()
-    assert [run.at[name].entries() for name in ("P2", "P3")] == [["refunded"], ["refunded"]]
-    run.close()
-
-
 def test_a_clock_that_was_set_back_is_one_line(fast_path: Path) -> None:
     run = Sites(sites.joint(LINEAR), fast_path)
     run.away.add("P2")
@@ -263,18 +236,9 @@ def test_who_was_away_takes_the_record_although_a_party_came_back_after_it(fast_
     run.close()
 
 
-def test_the_twin_that_wants_all_that_came_loses_it(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site_transcript, "_came_late", lambda found, own, e: False)
-    run = back_too_late(fast_path)
-    assert (run.ends["P1"], run.at["P1"].entries()) == ("aborted", ["open"])
-    assert run.facts("P1")["code"] == "record.lacks_message"
-    run.close()
-
-
 # Once as long as the study says, and not again for each sum that follows.
 
 GONE = "P4"
-SUMS_LEFT = 3
 
 
 @pytest.fixture
@@ -300,14 +264,6 @@ def test_who_vanished_costs_one_deadline_and_is_waited_for_again_once_it_is_back
     assert charlie is not None
     missed = {mark.stage for _, mark in charlie.marks}
     assert {"sum1", "sum2"} <= missed <= {"sum1", "sum2", "sum3"}
-    study.close()
-
-
-@pytest.mark.slow
-def test_a_site_that_forgets_who_owes_a_letter_waits_in_each_sum(study: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Site, "waits_in_vain", False)
-    study.run()
-    assert study.clock.now - sites.NOON > SUMS_LEFT * MESSAGES
     study.close()
 
 

@@ -19,15 +19,17 @@ from support.sites import LINEAR, MESSAGES, PRR_MEAN, Sites, few_sums, one_sum
 from protocols.secure_sum import graph, parameters, steps
 from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.store import SiteStore, StateNumber, open_without_key
+from smc_dp.deploy.store import open_without_key
 
-SUM = few_sums()
+SUM, CLOSED = few_sums(), few_sums(colluders=1, dropouts=0)
+IN_A_CIRCLE = {"sparse_graph": True, "semi_honest": True}
 STUDIES: Mapping[str, Mapping[str, Any]] = {
     "sum": SUM,
     "one sum": one_sum(),
     "verifiable": {**SUM, "protocol": {**SUM["protocol"], "verifiable": True}},
-    "sum without drop-outs": few_sums(colluders=1, dropouts=0),
+    "sum without drop-outs": CLOSED,
     "sum in a circle": SUM,
+    "sum without drop-outs, in a circle": {**CLOSED, "protocol": {**CLOSED["protocol"], **IN_A_CIRCLE}},
     "pathak2010": PRR_MEAN,
     "pathak2010, all pairs": {**PRR_MEAN, "protocol": {**PRR_MEAN["protocol"], "comparison": "all-pairs"}},
     "linear": LINEAR,
@@ -89,7 +91,11 @@ EVERYDAY = [
     ("pathak2010", aborted), ("pathak2010", abandoned), ("linear", timed_out),
 ]  # fmt: skip
 IMPOSSIBLE = {(study, stopped) for study in ("sum", "verifiable", "sum in a circle")} | {
-    (study, refunded) for study in ("sum without drop-outs", "pathak2010", "pathak2010, all pairs", "linear")
+    (study, refunded)
+    for study in (
+        *("sum without drop-outs", "sum without drop-outs, in a circle"),
+        *("pathak2010", "pathak2010, all pairs", "linear"),
+    )
 }
 CASES = [(study, exit) for study in STUDIES for exit in EXITS if study != "one sum"]  # of which "sum" has four
 
@@ -189,36 +195,6 @@ def test_while_a_session_goes_on_its_newest_state_opens_and_no_other(fast_path: 
     run = under_way("one sum", fast_path, secrets)
     copies = secrets.copies["P1"]
     assert opened_copies(run, "P1", secrets, fast_path / "P1") == [len(copies) - 1]
-    run.close()
-
-
-def kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An end is committed as any other fact."""
-    monkeypatch.setattr(SiteStore, "_has_secrets", False)
-
-
-def one_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All states are sealed alike."""
-    monkeypatch.setattr(StateNumber, "next", lambda self, erased: replace(self, number=self.number + 1))
-
-
-@pytest.mark.parametrize(("broken", "finds"), [(kept, "secrets"), (one_key, "copies")])
-def test_a_twin_that_keeps_a_state_or_its_key_is_caught(
-    broken: Callable[[pytest.MonkeyPatch], None],
-    finds: str,
-    fast_path: Path,
-    secrets: Secrets,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    broken(monkeypatch)
-    run = under_way("sum without drop-outs", fast_path, secrets)
-    timed_out(run)
-    run.run()
-    found = {
-        "secrets": bool(left_at(run, "P1", secrets)),
-        "copies": bool(opened_copies(run, "P1", secrets, fast_path / "P1")),
-    }
-    assert found[finds]
     run.close()
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import stat
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -71,3 +74,45 @@ def test_a_folder_that_is_there_and_another_address_are_refused(kit: Path) -> No
         provision_flower(joint_study("flower://relay.example"), kit)
     with refused("relay.no_flower_address"):
         provision_flower(joint_study("nats://relay.example"), kit / "other")
+
+
+# The pin, which Flower's programs load first.
+
+INSTALL = """
+from pathlib import Path
+def install_from_fab(fab_file, skip_prompt=False):
+    print("installed", fab_file if isinstance(fab_file, bytes) else fab_file.read_bytes(), skip_prompt)
+"""
+ASK = """
+import sys
+from pathlib import Path
+from flwr.cli.install import install_from_fab
+install_from_fab(Path("bundle") if sys.argv[1] == "file" else sys.argv[1].encode(), skip_prompt=True)
+"""
+
+
+def pinned(kit: Path, folder: Path, asked: str) -> subprocess.CompletedProcess[str]:
+    """Ask to install a bundle at a node, with no more of Flower than the function that installs one."""
+    (folder / "flwr" / "cli").mkdir(parents=True, exist_ok=True)
+    (folder / "flwr" / "cli" / "install.py").write_text(INSTALL)
+    paths = {"PYTHONPATH": f"{kit / 'sites' / 'north' / 'pin'}:{folder}"}
+    return subprocess.run([sys.executable, "-c", ASK, asked], cwd=folder, env=paths, capture_output=True, text=True)
+
+
+def test_a_node_installs_the_pinned_bundle_and_no_other(kit: Path, tmp_path: Path) -> None:
+    (tmp_path / "bundle").write_bytes(b"pinned")
+    digest = kit / "sites" / "north" / "pin" / "digest"
+    digest.write_text(f"{hashlib.sha256(b'pinned').hexdigest()}  smc-dp.smc-dp-flower.1-0-0.01234567.fab\n")
+    for asked in ("pinned", "file"):
+        assert pinned(kit, tmp_path, asked).stdout == "installed b'pinned' True\n"
+    other = pinned(kit, tmp_path, "another")
+    assert (other.returncode, other.stdout) == (1, "")
+    assert "PermissionError" in other.stderr
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff"])
+def test_without_a_digest_nothing_runs_at_a_node(content: bytes | None, kit: Path, tmp_path: Path) -> None:
+    if content is not None:
+        (kit / "sites" / "north" / "pin" / "digest").write_bytes(content)
+    found = pinned(kit, tmp_path, "pinned")
+    assert (found.returncode, found.stdout) == (1, "")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import socket
 import subprocess
 import sys
+import zipfile
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -16,8 +18,9 @@ import pytest
 from support.flare_sites import kill, processes_in, until
 from support.organisations import ROOT, Organisation, loaded, organisations
 from support.pages import blocks
-from support.relays import free_port
+from support.relays import free_port, joint_study
 
+from smc_dp.deploy.flower.provision import provision_flower
 from smc_dp.privacy.ledger.ledger import Ledger
 from tests.smc_dp.deploy.test_operator_page import EVERYBODY, PARTIES, follow, rows, steps
 
@@ -71,6 +74,60 @@ def ended(one: Organisation) -> bool:
     return any(" join " in line or " serve " in line for line in one.started) and all(
         process.poll() is not None for line, process in one.started.items() if "smc-dp" in line
     )
+
+
+BUNDLE = "smc_dp_flower/client_app.py"
+INSTALL = """
+import sys
+from pathlib import Path
+from flwr.supernode.runtime import run_clientapp  # what a SuperNode starts for each message
+print(run_clientapp.install_from_fab(Path(sys.argv[1]).read_bytes(), skip_prompt=True).resolve())
+"""
+
+
+def altered(bundle: Path, to: Path, version: str) -> Path:
+    """The same bundle with a line more and another version, whole to Flower."""
+    with zipfile.ZipFile(bundle) as old:
+        files = {name: old.read(name) for name in old.namelist() if not name.startswith(".info")}
+    files[BUNDLE] += b"EVIL = True\n"
+    files["pyproject.toml"] = files["pyproject.toml"].replace(b'"1.0.0"', f'"{version}"'.encode())
+    listed = [f"{name},{hashlib.sha256(content).hexdigest()},{8 * len(content)}" for name, content in files.items()]
+    with zipfile.ZipFile(to, "w") as new:
+        for name, content in {**files, ".info/CONTENT": "\n".join(listed)}.items():
+            new.writestr(name, content)
+    return to
+
+
+@pytest.mark.slow
+def test_a_real_flower_installs_no_bundle_but_the_pinned_one(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Flower alone takes one out of its folder, if the version of the bundle says so."""
+    programs = environment(tmp_path_factory.getbasetemp().parent)
+    provision_flower(joint_study("flower://relay.example"), tmp_path / "kit")
+    node = tmp_path / "kit" / "sites" / PARTIES[0]
+    alone = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path), "FLWR_HOME": "home"}
+    alone["FLWR_TELEMETRY_ENABLED"] = "0"
+    at_node = {**alone, "PYTHONPATH": str(node / "pin")}
+    subprocess.run(
+        ["sh", "-c", "flwr build --app ../../app && sha256sum *.fab > pin/digest"], cwd=node, env=alone, check=True
+    )
+    (bundle,) = node.glob("*.fab")
+
+    def installed(file: Path, environ: dict[str, str]) -> tuple[int, str]:
+        command = [str(programs / "python3"), "-c", INSTALL, str(file)]
+        done = subprocess.run(command, cwd=node, env=environ, capture_output=True, text=True)
+        return done.returncode, done.stdout.rpartition("\n")[0].rpartition("\n")[2]
+
+    code, place = installed(bundle, at_node)
+    assert (code, Path(place).parent) == (0, node / "home" / "apps")
+    beyond = f"{Path(place).name.split('-flower.')[1]}/../../../beyond"
+    for number, version in enumerate(("1.0.0", "2.0.0", beyond)):
+        other = altered(bundle, tmp_path / f"{number}.fab", version)
+        assert installed(other, at_node) == (1, "")
+    assert sorted(path.name for path in (node / "home" / "apps").iterdir()) == [Path(place).name]
+    code, place = installed(other, alone)
+    assert (code, Path(place).parent) == (0, node), "Flower has learned where a bundle belongs: the page may say so"
 
 
 @pytest.mark.slow

@@ -14,7 +14,6 @@ from support.hubs import At, Change, HubCarrier, approved, besides, body, envelo
 from support.sites import BOUNDS, LINEAR, PRR_MEAN, Sites, newton
 
 from smc_dp.deploy.frame import Frame
-from smc_dp.deploy.site import frame_fault
 from smc_dp.deploy.site_policy import SitePolicy
 
 LETTER, GREETING = At("P2", "P1", "envelope", 0), At("P2", "public", "envelope", 0)
@@ -221,13 +220,6 @@ def test_what_is_made_up_beside_the_mail_changes_nothing(reader: str, curator_ru
     run.close()
 
 
-def test_the_twin_of_a_notice_that_is_left_out_ends_the_session(fast_path: Path) -> None:
-    """P2's own abort, of this session and signed, is heard."""
-    run = run_with(Mutant(GREETING.becomes(besides(said(STUDY, "P2", "aborted", SESSION))), ""), fast_path)
-    assert (run.ends["P1"], run.facts("P1")["code"]) == ("ended", "session.ended_by_others")
-    run.close()
-
-
 def test_who_is_done_ends_nothing_any_more(curator_run: Sites, fast_path: Path) -> None:
     done = At("P2", "public", "notice", 0)
     run = Sites(STUDY, fast_path)
@@ -254,16 +246,6 @@ def test_evidence_is_kept_of_what_stopped_a_site(fast_path: Path) -> None:
     assert any(p.lane == "notice" and p.sender == "P1" and b'"aborted"' in p.body for p in run.frames())
     assert all(p.body.count(b"somebody") == 0 for p in run.frames())  # others hear a code
     run.close()
-
-
-def test_each_rule_about_frames_is_needed(fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin without them takes a letter of another study, of a stranger, in its own name and for somebody else."""
-    monkeypatch.setattr("smc_dp.deploy.site.frame_fault", lambda *said: None)
-    for number, what in enumerate(("a letter of another study", "two letters of one number")):
-        run = run_with(STOPS[what], fast_path / str(number))
-        assert run.facts("P1").get("code") != STOPS[what].code
-        run.close()
-    assert frame_fault([], [], "", [], "") is None
 
 
 BEYOND = {

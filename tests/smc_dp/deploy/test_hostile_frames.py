@@ -11,9 +11,7 @@ from support import sites
 from support.sites import MESSAGES, Sites
 
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import Frame, Lane
-from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import StoreError
 from smc_dp.run.status_message import Code, Notice
 from tests.support.refusals import refused
@@ -161,13 +159,3 @@ def test_who_is_silent_is_not_waited_for_longer_because_of_what_else_it_sends(un
     assert silent_but_talking(run) <= 4 * MESSAGES
     assert "deadline" in run.ends.values()
     assert [run.at[name].entries() for name in ("P1", "P3")] == [["refunded"]] * 2
-
-
-def test_a_twin_for_which_everything_is_progress_waits_without_end(
-    under_way: Sites, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Site, "_since", lambda self: {"since": self._clock()})
-    monkeypatch.setattr(Arrivals, "may_be_kept", lambda self, frame: True)
-    run = under_way
-    assert silent_but_talking(run) > 10 * MESSAGES
-    assert not run.ends

@@ -16,15 +16,12 @@ from support import sites
 from support.dying import (
     AT_RELAY,
     AT_SITE,
-    BEFORE,
     CHARGED,
     COMMITTED,
     WRITTEN,
     DyingStore,
     Fate,
-    HastyStore,
     Killed,
-    TornStore,
     called,
     die,
     plans,
@@ -33,17 +30,16 @@ from support.sites import Sites
 
 from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.store import SiteStore, StoreError
-from tests.support.refusals import refused
+from smc_dp.deploy.store import SiteStore
 
 ROOT = Path(__file__).parents[3]
 RUNS, OTHERS = 10, 4
 
 
-def killed(folder: Path, runs: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+def killed(folder: Path, runs: Sequence[Sequence[str]], *over: str) -> list[dict[str, Any]]:
     """What these runs left, each with its places to die at: sites and relay are processes of the system."""
     done = subprocess.run(
-        [sys.executable, ROOT / "tests" / "support" / "killed.py", folder],
+        [sys.executable, ROOT / "tests" / "support" / "killed.py", folder, *over],
         input=json.dumps(runs),
         capture_output=True,
         text=True,
@@ -66,9 +62,12 @@ def check(whole: Sites, runs: Sequence[Mapping[str, Any]]) -> None:
 
 
 @pytest.mark.slow
-def test_ten_runs_with_kills_everywhere_leave_what_one_without_leaves(curator_run: Sites, fast_path: Path) -> None:
+@pytest.mark.parametrize("over", [[], ["flower"]], ids=["sockets", "flower"])
+def test_ten_runs_with_kills_everywhere_leave_what_one_without_leaves(
+    over: list[str], curator_run: Sites, fast_path: Path
+) -> None:
     frames = curator_run.frames()
-    *runs, undisturbed = killed(fast_path, [*plans(frames, curator_run.study.names, RUNS, OTHERS), []])
+    *runs, undisturbed = killed(fast_path, [*plans(frames, curator_run.study.names, RUNS, OTHERS), []], *over)
     check(curator_run, [*runs, undisturbed])
     assert not undisturbed["deaths"]
     met = {place for run in runs for death in run["deaths"] for place in death}
@@ -102,22 +101,4 @@ def test_dead_between_a_commit_and_its_send_a_site_sends_what_it_committed(curat
     run = mortal(curator_run, fast_path, lambda fate, relay: partial(DyingStore, fate), place).run()
     assert sites.ends(run) == ["released"] * 4
     assert len(list((fast_path / "met").iterdir())) == 1
-    run.close()
-
-
-def test_a_twin_that_sends_before_it_commits_is_caught(curator_run: Sites, fast_path: Path) -> None:
-    """What it sends it would make anew, under the same number: it does not begin again."""
-    place = f"{BEFORE}: envelope 0 from P2 to public"
-    run = mortal(curator_run, fast_path, lambda fate, relay: partial(HastyStore, relay, fate), place)
-    with refused("state.older_than_relay", error=StoreError, frame="envelope 0 from P2 to public"):
-        run.run()
-    run.close()
-
-
-def test_a_twin_that_commits_what_it_sends_apart_from_its_state_is_caught(curator_run: Sites, fast_path: Path) -> None:
-    """The state says that it was sent, and nobody gets it."""
-    place = f"{BEFORE}: envelope 1 from P2 to public"
-    run = mortal(curator_run, fast_path, lambda fate, relay: partial(TornStore, fate), place).run()
-    assert not run.releases()
-    assert run.ends["charlie"] == "deadline"
     run.close()

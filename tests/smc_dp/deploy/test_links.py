@@ -38,22 +38,6 @@ def test_so_it_is_when_a_party_vanishes_in_the_middle(fast_path: Path) -> None:
     run.close()
 
 
-class OtherSeed(Sites):
-    """The twin: one site's role has another seed after it began anew before its first commit."""
-
-    def begin(self, name: str) -> None:
-        mixed = sites.SiteRandomness(Stream.insecure_from_seed("another"), sites.coins(name).home)
-        self.options = {"coins": mixed} if name == "P2" else {}
-        super().begin(name)
-
-
-def test_a_twin_with_another_seed_sends_something_else(curator_run: Sites, fast_path: Path) -> None:
-    run = OtherSeed(curator_run.study, fast_path).run()
-    assert sites.ends(run) == ["released"] * 4
-    assert sites.by_link(run.frames()) != sites.by_link(curator_run.frames())
-    run.close()
-
-
 @pytest.mark.parametrize("of", ["curator_run", pytest.param("sum_run", marks=pytest.mark.slow)])
 def test_who_begins_anew_again_and_again_sends_the_same(
     of: str, request: pytest.FixtureRequest, fast_path: Path

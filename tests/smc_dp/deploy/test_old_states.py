@@ -12,22 +12,16 @@ from typing import NamedTuple
 import pytest
 from support import sites
 from support.dying import Killed
-from support.relay_carriers import PassingCarrier
 from support.sites import Sites
 
-from protocols.arithmetic.rng import Stream
-from protocols.crypto import sealing
-from protocols.runtime.actor import Actor
-from protocols.runtime.envelope import Envelope, signed_payload
-from smc_dp.deploy.frame import Carrier, Frame, Lane
+from protocols.runtime.envelope import Envelope
+from smc_dp.deploy.frame import Lane
 from smc_dp.deploy.ledger_heads import HEAD_LANES
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.store import SiteStore, StateNumber, StoreError
 from tests.support.refusals import refused
 
 STATE, COUNTERS = "state", "counters"
-TAG = sealing.OVERHEAD_BYTES
 
 
 class Stopped(NamedTuple):
@@ -129,71 +123,6 @@ def test_without_the_file_of_its_number_a_state_does_not_go_on(stopped: Stopped)
     shutil.rmtree(stopped.run.at["P1"].folder / COUNTERS)
     with refused("state.is_old", error=StoreError, said="is not there"):
         stopped.run.begin("P1")
-
-
-class TrustingStore(SiteStore):
-    """The twin: takes whatever number it finds for that of the newest state."""
-
-    def _checked(self) -> StateNumber:
-        row = self._connection.execute("SELECT counter FROM state").fetchone()
-        there = self._counter_file.exists()
-        found = StateNumber.read(self._counter_file) if there else StateNumber(0, following=bytes(32))
-        self._write(replace(found, number=row[0] if row else 0))
-        return self._count
-
-
-def test_the_twin_that_lets_an_old_state_go_on_makes_a_two_time_pad(
-    stopped: Stopped, fast_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Charlie throws his dice again and shows P1's old state another key; whoever carries the mail has both letters."""
-    before = letters(stopped.run)
-    monkeypatch.setattr(SessionDriver, "_meet_relay", lambda self: None)
-    start = Actor._start
-
-    def thrown_again(self: Actor) -> object:
-        if self.name == "charlie":
-            self.seed = Stream.insecure_from_seed("other dice")
-        return start(self)
-
-    monkeypatch.setattr(Actor, "_start", thrown_again)
-    run = Sites(stopped.run.study, fast_path, without_heads, relay=stopped.relay, kind=TrustingStore)
-    for folder in (STATE, COUNTERS):
-        shutil.copytree(stopped.copy / folder, run.at["P1"].folder / folder)
-    run.run(until=lambda: len(letters(run)) >= len(before))
-    pairs = {place: (before[place], other) for place, other in letters(run).items() if place in before}
-    told = {place: pair for place, pair in pairs.items() if pair[0].body != pair[1].body}
-    assert told
-    for place, (one, other) in told.items():
-        key = outgoing_key(run, place[0])
-        said = [sealing.unseal(key, e.number, e.header, e.body) for e in (one, other)]  # by one key and nonce
-        assert xor(one.body[:-TAG], other.body[:-TAG]) == xor(*said)
-    assert any(any(xor(one.body[:-TAG], other.body[:-TAG])) for one, other in told.values())
-    run.close()
-
-
-class WithoutHeads(PassingCarrier):
-    """Brings nothing of ledgers."""
-
-    def fetch(self, seconds: float) -> list[Frame]:
-        return [frame for frame in self.inner.fetch(seconds) if frame.lane not in HEAD_LANES]
-
-
-def without_heads(name: str, carrier: Carrier) -> Carrier:
-    """P1, whose role has begun, takes no other head of those who begin anew."""
-    return WithoutHeads(carrier) if name == "P1" else carrier
-
-
-def outgoing_key(run: Sites, to: str) -> bytes:
-    """With what P1 seals what it sends there."""
-    secret = sites.coins("P1").seed.fork("channel").fork("x25519").bytes(sealing.KEY_BYTES)
-    mail = [Envelope.decode(p.body) for p in run.frames() if p.lane == "envelope" and p.sender == to]
-    greeting = next(e for e in mail if e.is_public and e.number == 0)
-    theirs = signed_payload(greeting)[: sealing.KEY_BYTES]
-    return sealing.link_keys(secret, theirs, greeting.session, "P1", to).outgoing
-
-
-def xor(one: bytes, other: bytes) -> bytes:
-    return bytes(a ^ b for a, b in zip(one, other, strict=False))
 
 
 def test_killed_between_a_commit_and_its_number_a_state_goes_on(

@@ -342,6 +342,20 @@ def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFix
     assert "the ends of stages, and its share of the result.\n" in said
 
 
+SPARSE = "\nsparse_graph = true\nsemi_honest = true"
+
+
+@pytest.mark.parametrize(("asked", "said"), [("", 0), ("\nsemi_honest = true", 0), (SPARSE, 1)])
+def test_show_says_what_a_sparse_graph_gives_up(
+    asked: str, said: int, site: Paths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site["study"].write_text(text(protocol=studies.SUMS + asked))
+    assert main(["study", "show", str(site["study"])]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count("with 2 others, in a sparse graph. So nothing is claimed against malicious") == said
+    assert shown.count("the graph fails with a probability of at most 0, which is part of delta.") == said
+
+
 def test_what_a_hub_calls_its_columns_commands_no_terminal(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
     many = ", ".join(f'"c{i}"' for i in range(500))
     hostile = f'"\\u001b[2J\\u202eage" = [0, 120]\nward = [{many}]'

@@ -16,10 +16,8 @@ from support.sites import GREETINGS, LINEAR, MESSAGES, PRR_MEAN, PromptCarrier, 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import STAGE_END
-from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.session_driver import SessionDriver
-from smc_dp.deploy.site import Site
 from smc_dp.deploy.status import erase_missed
 
 STUDIES: Mapping[str, Mapping[str, Any]] = {
@@ -104,19 +102,6 @@ def test_junk_in_each_look_does_not_put_off_a_deadline_of_charlie_who_begins_las
     run.away.add("P4")
     found = course(run, lambda: (junk := next(signed, None)) and junk[0].sign(STAGE_END, junk[1]))
     assert not found.late(run)
-    run.close()
-
-
-def test_a_twin_for_which_unread_mail_is_progress_waits_for_whoever_sends_it(
-    fast_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Site, "_since", lambda self: {"since": self._clock()})
-    for check in ("count", "too_much"):
-        monkeypatch.setattr(Arrivals, check, lambda self, what: None)
-    run = begun(fast_path)
-    run.away.add("P4")
-    with pytest.raises(AssertionError, match="no end"):
-        course(run, junk(Corrupted(run, "P1")), rounds=50)
     run.close()
 
 

@@ -54,6 +54,21 @@ def test_a_simulated_study_is_marked_and_audited(
     assert audit_run(tmp_path / "run").passed
 
 
+def test_a_study_over_a_sparse_graph_is_simulated_and_audited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = f"{studies.SUMS}\nsparse_graph = true\nsemi_honest = true"
+    Path("study.toml").write_text(studies.text(protocol=asked))
+    assert main(["run", "--study", "study.toml", "--out", "run", "--json"]) == 0
+    release = json.loads(Path("run/release.json").read_text())
+    assert release["parameters"]["sparse_graph"] is True
+    assert "if they are semi-honest" in release["privacy"]["adversary"]
+    line_0 = json.loads(Path("run/transcript.jsonl").read_text().splitlines()[0])
+    assert line_0["parameters"]["degree"] == 2
+    assert audit_run(Path("run")).passed
+
+
 def test_test_rows_are_measured_at_the_public_threshold_of_the_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

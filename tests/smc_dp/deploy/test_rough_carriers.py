@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,12 +12,9 @@ from support.relay_carriers import PassingCarrier
 from support.sites import Sites
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.envelope import Envelope
-from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy import session_driver
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.site import Site
 from smc_dp.deploy.study import JointStudy
 
 
@@ -28,21 +25,6 @@ def test_a_rough_relay_changes_no_sum(sum_run: Sites, fast_path: Path) -> None:
     run.between = lambda name, way: RoughCarrier(way, draws.fork(name))
     run.run()
     assert sites.stage_result(run) == sites.stage_result(sum_run)
-    run.close()
-
-
-def test_a_twin_that_takes_letters_as_they_come_is_caught(
-    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def as_they_come(self: Site, frames: Sequence[Frame]) -> Iterator[Envelope]:
-        yield from (self._envelope(p) for p in frames if p.lane == "envelope" and p.to in (self.name, PUBLIC_NAME))
-
-    monkeypatch.setattr(Site, "_due", as_they_come)
-    draws = Stream.insecure_from_seed("rough")
-    run = Sites(curator_run.study, fast_path, options={"sleep": lambda seconds: None})
-    run.between = lambda name, way: RoughCarrier(way, draws.fork(name))
-    assert "aborted" in sites.ends(run.run())
-    assert not run.releases()
     run.close()
 
 

@@ -9,6 +9,8 @@ import pytest
 from support import studies
 from support.studies import by_curator, study, text, weighted
 
+from protocols.arithmetic.rng import Stream
+from protocols.crypto.identity import Identity
 from smc_dp.core.documents import parse_document
 from smc_dp.core.errors import UnfitError
 from smc_dp.data.file_format import FileFormat
@@ -103,6 +105,31 @@ def test_the_curators_protocol_withstands_nobody_who_deviates() -> None:
     (fault,) = policy("min_colluders = 1").faults(study(by_curator()))
     assert fault.code == "terms.min_colluders"
     assert fault.fields == {"wanted": 1, "protocol": "pathak2010", "held": "needs semi-honest participants"}
+
+
+def many(dropouts: int) -> str:
+    """A study of 201 parties in a sum of weights."""
+    names = [f"p{i:03d}" for i in range(201)]
+    parties = "".join(studies.party(n, Identity.generate(Stream.insecure_from_seed(n)).public.hex()) for n in names)
+    protocol = studies.SUMS.replace("dropouts = 0", f"dropouts = {dropouts}") + "\nsemi_honest = true"
+    return text(protocol=protocol, parties=parties)
+
+
+SPARSE = studies.SUMS + "\nsparse_graph = true\nsemi_honest = true"
+
+
+@pytest.mark.parametrize("said", [text(protocol=SPARSE), many(1)], ids=["asked for", "of many parties with drop-outs"])
+def test_a_sparse_graph_withstands_nobody_who_deviates(said: str) -> None:
+    agreement = study(said).agreement()
+    (fault,) = policy("min_colluders = 1").faults_of(study(said), agreement)
+    assert fault.code == "terms.min_colluders"
+    assert fault.fields == {"wanted": 1, "protocol": "secure_sum", "held": "needs semi-honest participants"}
+    assert policy("min_colluders = 0").faults_of(study(said), agreement) == []
+
+
+def test_who_accepts_semi_honest_participants_without_need_has_all_of_the_claim() -> None:
+    for said in (text(protocol=studies.SUMS + "\nsemi_honest = true"), many(0)):
+        assert policy("min_colluders = 1").faults(study(said)) == []
 
 
 def test_a_sum_whose_delta_follows_from_its_noise_is_held_to_the_limit_too() -> None:

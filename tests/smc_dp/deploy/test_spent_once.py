@@ -10,17 +10,12 @@ import pytest
 from support import sites
 from support.sites import Sites
 
-from smc_dp.core.errors import Fault
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
 from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.session_driver import SessionDriver
-from smc_dp.deploy.site import Site
 from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.ledger import RELEASED
-from smc_dp.run.budget_charge import OpenCharge
-from smc_dp.run.site_ledger import SiteLedger
 from tests.support.refusals import refused
 
 
@@ -58,20 +53,6 @@ def test_an_approval_does_not_serve_a_second_session(
     assert set(sites.ends(renewed.run())) == {"released"}
     assert renewed.at["P1"].entries() == ["released"] * 2
     renewed.close()
-
-
-def test_the_twin_that_believes_the_relay_answers_twice_for_one_price(
-    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(SiteLedger, "has", lambda self, session_id: False)
-    run = begun_anew(curator_run, fast_path)
-    with refused("ledger.other_release"):
-        run.run()
-    run.close()
-    one, two = (sites.by_link(found.frames())["P1", "charlie"] for found in (curator_run, run))
-    assert len(one) == len(two)
-    assert one != two
-    assert run.at["P1"].entries() == ["released"]  # one entry, and two sets of letters
 
 
 def test_a_program_that_died_between_its_book_and_its_first_state_goes_on(
@@ -117,25 +98,6 @@ def test_a_charge_stays_once_the_share_is_out_and_a_program_that_begins_anew_kno
     run.close()
 
 
-@pytest.mark.parametrize("broken", ["forgets", "says nothing"])
-def test_twins_that_forget_what_has_left_get_their_charge_back(
-    broken: str, curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if broken == "forgets":
-        monkeypatch.setattr("smc_dp.deploy.site.charge_from_facts", lambda facts: OpenCharge())
-        run = stopped_after_release(curator_run, fast_path)
-    else:
-        run = Sites(curator_run.study, fast_path)
-        run.run(until=lambda: "done" in run.facts("P1") and bool(run.facts("P1")["done"]))
-        monkeypatch.setattr(Site, "_facts", lambda self: {"end": self.end, "left": [], "taken back": []})
-        site = run.going["P1"]._site
-        assert site is not None
-        site.close("aborted", Fault("test.told"))
-        run.turn("P1")
-    assert run.at["P1"].entries() == ["refunded"]  # and its share is on the board
-    run.close()
-
-
 @pytest.fixture
 def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
     """P1 met two frames under one key and has said so; then an operator put back the state of a minute before."""
@@ -171,12 +133,3 @@ def test_a_state_of_before_the_end_is_refused_by_its_number_and_by_what_it_has_s
     put_back(ended, fast_path / "copy", "counters")
     with refused("state.older_than_relay", error=StoreError, frame="notice 0 from P1 to public"):
         ended.begin("P1")
-
-
-def test_a_twin_that_asks_for_its_letters_alone_goes_on(
-    ended: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put_back(ended, fast_path / "copy", "state", "counters")
-    monkeypatch.setattr(SessionDriver, "_own_lanes", lambda self: iter([("public", "approval")]))
-    ended.begin("P1")
-    assert ended.going["P1"].end is None

@@ -11,7 +11,6 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp.deploy import store
 from smc_dp.deploy.store import KeptState, Seal, SiteStore, StateNumber, StoreError
 from tests.support.refusals import refused
 
@@ -97,12 +96,6 @@ def test_the_public_half_of_an_identity_opens_nothing() -> None:
     made = Seal(NORTH, SALT).seal(b"secret", b"bound", KEY)
     with refused("state.does_not_open"):
         Seal(PublicHalf(), SALT).open(made, b"bound", KEY)
-
-
-def test_a_twin_that_does_not_stretch_the_passphrase_in_opens_with_any(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "_stretched", lambda passphrase, salt: b"")
-    made = Seal(NORTH, SALT, "typed").seal(b"secret", b"bound", KEY)
-    assert Seal(NORTH, SALT, "other").open(made, b"bound", KEY) == b"secret"
 
 
 def test_a_passphrase_is_the_one_it_began_with_before_there_is_anything_to_open(tmp_path: Path) -> None:

@@ -203,9 +203,3 @@ def test_rounds_of_sums_are_gradient_descent(rounds: int) -> None:
     # The twin: answers that do not look at the rounds before are right in the first one only.
     blind = ideal(Rounds((Sum(),) * rounds), [gradients(X, looking=False) for X in DATA], stream())
     assert (point(blind) == pytest.approx(directly(rounds), abs=1e-9)) == (rounds == 1)
-
-
-def test_many_rounds_of_sums_come_to_the_mean() -> None:
-    values = ideal(Rounds((Sum(),) * 80), [gradients(X) for X in DATA], stream())
-    assert point(values) == pytest.approx(np.concatenate(DATA).mean(axis=0), abs=1e-9)
-    assert np.linalg.norm(point(values[:1]) - point(values)) > 0.1

@@ -81,9 +81,3 @@ def test_the_first_sheet_of_an_audit_has_no_symbol_where_nothing_is_guaranteed(
     first, _ = sheets(audit_page(audit_run(made.run)))
     assert SYMBOL.findall(first) == []
     assert "INSECURE" in first
-
-
-@pytest.mark.parametrize("planted", ["epsilon 1", "p < 1", "K parties", "1e-05", "\u03b4", "x = 2", "Delta"])
-def test_a_symbol_is_found(planted: str) -> None:
-    assert SYMBOL.search(f"The text says {planted} here.")
-    assert not SYMBOL.search("A hospital is right in at most 732 of 1,000 cases; I know.")

@@ -16,7 +16,6 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import CategoricalColumn
-from smc_dp.pages.blocks import Page, Prose, Section
 from smc_dp.pages.html import html
 from smc_dp.run.simulation import simulate_run
 
@@ -86,14 +85,6 @@ def test_no_text_speaks_in_any_block(chromium: Chromium, tmp_path: Path, name: s
     seen, did = chromium.look(written(tmp_path, all_blocks(name)), WIDE, lambda page: page.inner_text("main"))
     assert did == []
     assert name in seen
-
-
-@pytest.mark.slow
-def test_a_page_with_a_live_name_would_speak(chromium: Chromium, tmp_path: Path):
-    file = written(tmp_path, Page("x", (Section("x", (Prose(NAMES[1]),)),)))
-    text = file.read_text().replace("&lt;img", "<img").replace("&gt;", ">")
-    file.write_text(text.replace("http-equiv", "data-equiv"))
-    assert "a dialog" in chromium.look(file, WIDE, lambda page: page.wait_for_timeout(200))[1]
 
 
 @pytest.mark.parametrize("name", ["\u202egnirts", "a\nb", "a\x00b", " "])

@@ -55,21 +55,6 @@ def test_a_charge_is_void_exactly_where_all_that_left_was_taken_back() -> None:
         assert charge.end(member=False) in ("refunded", None)
 
 
-TWINS: dict[str, Callable[[OpenCharge], bool]] = {
-    "void after a share left": lambda charge: not charge.left & set(SUMS),
-    "one certificate for all labels": lambda charge: not charge.left or bool(charge.taken_back),
-    "as many certificates as labels of sums": lambda c: len(c.taken_back) >= len(c.left - {RELEASED}),
-    "certificates do not count": lambda charge: not charge.left,
-    "never void": lambda charge: False,
-    "always void": lambda charge: True,
-}
-
-
-@pytest.mark.parametrize("name", TWINS)
-def test_another_rule_is_wrong_in_some_order(name: str) -> None:
-    assert fault(TWINS[name]) is not None
-
-
 def test_nothing_is_taken_back_that_has_not_left() -> None:
     for happened in [h for h in ORDERS if not is_possible(h)]:
         with pytest.raises(ValueError, match=r"sum \d cannot be taken back: it has not left"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
-from smc_dp.methods.sums.threat_model import SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
+from smc_dp.methods.sums.threat_model import GRAPH_LEAK_CAVEAT, SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 from tests.support.refusals import refused
@@ -79,9 +80,10 @@ def test_delta_has_the_probability_that_the_circle_does_not_do_in_it(kind: Guara
         assert ThreatModel(K, t, D).with_graph_failure(plain, 1) is plain
 
 
-def test_what_a_run_says_has_it_in_it() -> None:
+@pytest.mark.parametrize("asked", [{"dropouts": 5, "colluders": 30}, {"sparse_graph": True, "colluders": 60}])
+def test_what_a_run_says_has_it_in_it(asked: dict[str, Any]) -> None:
     data = hospitals((1,) * 201, 2)
-    circle = sum_agreement(data, seeded=False, dropouts=5, colluders=30)
+    circle = sum_agreement(data, seeded=False, **asked)
     p = circle.program_parameters("")
     assert p.failure > 0
     target = circle.target
@@ -91,3 +93,6 @@ def test_what_a_run_says_has_it_in_it() -> None:
 def test_a_state_that_leaks_during_the_session_is_said_to_count() -> None:
     assert STATE_LEAK_CAVEAT in ThreatModel(5, 1, 1).caveats()
     assert STATE_LEAK_CAVEAT in ThreatModel(5, 1, 0).caveats()
+    for sparse in (ThreatModel(300, 30, 15), ThreatModel(5, 1, 0, sparse=True)):
+        assert GRAPH_LEAK_CAVEAT in sparse.caveats()
+        assert STATE_LEAK_CAVEAT not in sparse.caveats()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,10 +27,9 @@ from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Limit, OverBudgetError, account_of
 from smc_dp.privacy.ledger.ledger import Ledger, run_key
-from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
-from smc_dp.run.budget_charge import RELEASED, charge_of_statement
+from smc_dp.run.budget_charge import RELEASED
 from smc_dp.run.ledgers import KEPT, REFUNDED, Ledgers
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
@@ -250,19 +248,6 @@ def test_whose_share_has_left_stays_charged(
     assert uncharged(books, posted) == []
 
 
-@pytest.mark.parametrize("name", ["stopped at the second share", "tampered last share"])
-def test_who_is_not_told_of_shares_charges_nobody(
-    name: str, tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The twin: a driver that does not say when a share leaves."""
-    tamper, out, _ = BREAKS[name]
-    posted: list[Envelope] = []
-    monkeypatch.setattr(execution, "simulate", striking(tamper, posted, released=None))
-    with pytest.raises((ProtocolError, KeyboardInterrupt)):
-        run(tmp_path, "first", books)
-    assert uncharged(books, posted) == list(PARTIES[:out])
-
-
 def test_a_ledger_that_cannot_be_written_to_is_named_among_those_that_are_spared(
     tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,13 +312,6 @@ def test_a_release_that_cannot_be_written_counts_as_spent(
     assert [states(books, party) for party in PARTIES] == [["limit", "reserved"]] * 3
 
 
-def test_a_run_that_guarantees_nothing_has_no_price(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
-    with refused("ledger.no_price"):
-        simulate_run(CASE, agreement(CASE), Stream.insecure_from_seed(1), tmp_path / "first", ledgers=books)
-    assert sent == []
-    assert not books.folder.exists()
-
-
 def test_paper_calibration_is_charged_what_it_really_guarantees(
     tmp_path: Path, books: Ledgers, sent: list[str]
 ) -> None:
@@ -342,20 +320,6 @@ def test_paper_calibration_is_charged_what_it_really_guarantees(
     (charged,) = export.read_history(books.path(PARTIES[0])).charged.values()
     assert report.privacy.epsilon not in (None, 1.0)
     assert charged[0].epsilon == Fraction(report.privacy.epsilon or 0)
-
-
-def test_adjacencies_and_units_have_one_budget(tmp_path: Path, books: Ledgers) -> None:
-    for spent, unit, adjacency in (
-        (0.5, "record", "replace"),
-        (0.125, "record", "addremove"),
-        (0.25, "party", "party"),
-    ):
-        statement = PrivacyStatement("pure", spent, 0.0, unit, adjacency, "everybody", ())  # type: ignore[arg-type]
-        books.reserve(ROWS, "m", charge_of_statement(statement), secrets.token_hex(32))
-    for unit, adjacency in (("record", "replace"), ("record", "addremove"), ("party", "party")):
-        statement = PrivacyStatement("pure", 0.01, 0.0, unit, adjacency, "everybody", ())  # type: ignore[arg-type]
-        with pytest.raises(OverBudgetError):
-            books.reserve(ROWS, "m", charge_of_statement(statement), secrets.token_hex(32))
 
 
 def test_exchanged_ledgers_are_refused_and_nobody_is_charged(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
@@ -445,37 +409,6 @@ def test_the_options_of_run(
     ):
         assert main(["run", "--method", "prr_mean", *wrong]) == 2
         assert words in capsys.readouterr().err
-
-
-def test_every_charge_is_on_disk_before_the_first_message(
-    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[list[str]] = []
-
-    def secure(*_: Any, **__: Any) -> Outcome:
-        seen.extend(states(books, party) for party in PARTIES)
-        raise PeerError("north-0", "peer.lied")
-
-    monkeypatch.setattr(execution, "run_session", secure)
-    with pytest.raises(PeerError):
-        run(tmp_path, "first", books)
-    assert seen == [["limit", "reserved"]] * 3
-
-
-def test_a_ledger_that_cannot_be_written_to_stays_charged_and_is_named(
-    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def secure(*_: Any, **__: Any) -> Outcome:
-        books.path(PARTIES[1]).unlink()
-        raise PeerError("north-0", "peer.lied")
-
-    monkeypatch.setattr(execution, "run_session", secure)
-    with pytest.raises(PeerError) as caught:
-        run(tmp_path, "first", books)
-    assert caught.value.__notes__ == [
-        f"nothing was revealed, but the ledgers of {PARTIES[1]} cannot be written to: there it counts as spent"
-    ]
-    assert [states(books, PARTIES[j])[-1] for j in (0, 2)] == ["refunded"] * 2
 
 
 def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(

@@ -22,7 +22,7 @@ from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
-from smc_dp.run.ledgers import Ledgers, Reservations
+from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.protocols import execution
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
@@ -125,11 +125,6 @@ def test_who_vanishes_in_a_later_sum_has_paid_for_all(
     assert of_all(books) == dict.fromkeys((A, B, C, D), PAID)
 
 
-def everything(reserved: Reservations, name: str, label: str) -> None:
-    """A broken twin: a proof about one sum takes back all that was charged."""
-    reserved.charges.pop(name)
-
-
 @pytest.mark.parametrize(
     ("left_out", "paid"),
     [(range(1), PAID), (range(7, 8), PAID), (range(SUMS), REFUND)],
@@ -148,22 +143,16 @@ def test_a_party_that_is_left_out_of_some_sums_pays_and_out_of_all_does_not(
     assert of_all(books) == {B: paid} | dict.fromkeys((A, C, D), PAID)
 
 
-@pytest.mark.parametrize("twin", [False, True])
 def test_a_proof_about_one_sum_says_nothing_of_another(
-    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch, twin: bool
+    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """B is in sum 0 and not in sum 1, and nothing comes of sum 2: its first masked input was of use to somebody.
-
-    In the twin it would pay nothing.
-    """
-    if twin:
-        monkeypatch.setattr(Reservations, "disowned", everything)
+    """B is in sum 0 and not in sum 1, and nothing comes of sum 2: its first masked input was of use to somebody."""
     unsigned_by(B, lambda r: r == 1, monkeypatch)
     gone = MET + 2 * EACH + 1  # before sum 2; B sends two letters less, for it signs and opens nothing in sum 1
     with refused("session.others_could_not_go_on", error=StoppedError, dropped_out=[B, C]) as caught:
         run(tmp_path / "run", books, drop_out={B: gone - 2, C: gone})
     assert "sum 2" in str(caught.value)
-    assert states(books, B) == (REFUND if twin else UNKNOWN)
+    assert states(books, B) == UNKNOWN
     assert {name: states(books, name) for name in (A, C, D)} == dict.fromkeys((A, C, D), UNKNOWN)
 
 

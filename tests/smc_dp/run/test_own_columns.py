@@ -23,11 +23,10 @@ from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.sources import read_own_files
 from smc_dp.data.table_reader import read_table
-from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.registry import find_method
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder
-from smc_dp.run.agreement import Agreement, SettledRun, inform_of_rows
+from smc_dp.run.agreement import Agreement, SettledRun
 from smc_dp.run.export.exported_model import read_model
 from smc_dp.run.protocols.secure_sum import SumTerms
 from smc_dp.run.threshold import HALF, Threshold
@@ -174,26 +173,6 @@ def test_rows_are_left_out_only_where_their_number_may_change(name: str) -> None
         agreed(method, **terms)
     if name in ("newton", "gd"):
         agreed(replace(method, adjacency="addremove"), **terms)
-
-
-def test_a_run_that_left_rows_out_under_replace_would_publish_who_has_an_empty_cell(
-    made: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Broken twin: without the check, gd states the number of rows of a simulation, a constant of its neighbourhood."""
-    record = "a,30,70,F,true,2015-03-01,20,1\n"
-    neighbour = made / "neighbour.csv"
-    neighbour.write_text(HEADER + ROWS.replace(record, record.replace("30", "")))
-    bounds = parse_bounds(COLUMNS)
-    neighbours = [
-        read_own_files([str(made / "south.csv"), str(path)], bounds) for path in (made / "north.csv", neighbour)
-    ]
-    methods = [inform_of_rows(GradientDescent(), data.federation.sizes.tolist()) for data in neighbours]
-    given: dict[str, Any] = {"bounds": bounds, "sizes": "hidden"}
-    for method in methods:
-        with refused("bounds.rows_left_out", leave_out="leave out"):
-            agreed(method, **given)
-    monkeypatch.setattr(Agreement, "_check_left_out", lambda self: None)
-    assert [agreed(method, **given).parameters["rows"] for method in methods] == ["6", "5"]
 
 
 def test_a_study_states_all_of_its_columns_and_refuses_to_leave_out_under_replace() -> None:

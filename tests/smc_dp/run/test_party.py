@@ -143,12 +143,6 @@ def test_classification_is_the_printed_rule_for_the_sigmoid(margin):
     assert classify([1.0], np.array([[margin]]))[0] == sigmoid_says(margin)
 
 
-def test_a_float_sigmoid_gets_tiny_margins_wrong():
-    """Broken twin: t computed in floats is 1/2 at 1e-17, and the tie rule then answers 0."""
-    t = 1 / (1 + np.exp(-1e-17))
-    assert (0 if t <= 0.5 else 1) != sigmoid_says(1e-17)
-
-
 # All of it, against the ideal functionality.
 
 
@@ -168,17 +162,6 @@ def dealt(seed: int) -> sources.PreparedData:
 def test_five_hospitals_beat_85_percent_at_epsilon_1():
     found = [ideal_run(dealt(seed), Target(1), seed) for seed in range(10)]
     assert statistics.median(found) >= 0.85
-
-
-def test_the_same_runs_with_the_printed_noise_do_not():
-    """Broken twin: at the paper's scale the noise is several times what privacy needs, and it shows."""
-    found = [ideal_run(dealt(seed), Target(1, "paper"), seed) for seed in range(10)]
-    assert statistics.median(found) < 0.85
-
-
-def test_the_default_split_is_no_lucky_one():
-    data = sources.dataset("breast_cancer")
-    assert statistics.median(ideal_run(data, Target(1), seed) for seed in range(20)) >= 0.85
 
 
 def test_baselines_agree_with_scikit_learn():

@@ -28,6 +28,13 @@ RUNS: dict[str, dict[str, Any]] = {
     "shares": {"method": "wsum", "output": "shares"},
     "nobody corrupted": {"method": "newton", "colluders": 0},
     "sparse graph": {"method": "wsum", "parties": 400, "colluders": 40, "dropouts": 40, "semi_honest": True},
+    "sparse graph without drop-outs": {
+        "method": "wsum",
+        "parties": 400,
+        "colluders": 100,
+        "sparse_graph": True,
+        "semi_honest": True,
+    },
     "hardly private": {"method": "newton", "epsilon": 20, "delta": 1e-9},
     "one record more or less": {"method": "newton", "adjacency": "addremove"},
     "each its own noise, sparse graph": {
@@ -111,6 +118,9 @@ def test_each_circumstance_has_its_words() -> None:
     assert lines("newton")[needs] == f"4 honest parties whose noise stays secret; no drop-outs{always}"
     assert lines("drop-outs")[needs] == f"4 honest parties whose noise stays secret; at most 3 drop-outs{always}"
     assert "; colluding parties and drop-outs fixed beforehand; " in lines("sparse graph")[needs]
+    closed = lines("sparse graph without drop-outs")
+    assert closed[against].endswith("100 of the 400 parties, if all follow the protocol.")
+    assert "; no drop-outs; colluding parties fixed beforehand; " in closed[needs]
     covered = {run: "numbers of rows" not in lines(run)[beyond] for run in ("newton", "one record more or less")}
     assert covered == {"newton": False, "one record more or less": True}
     assert "numbers of rows" in lines("public number of rows")[beyond]
@@ -127,6 +137,7 @@ EVEN, ONLY = "even if", "semi-honest"
 GRAPHS: dict[str, dict[str, Any]] = {
     "full": {},
     "sparse": {"parties": 400, "colluders": 40, "dropouts": 40, "semi_honest": True},
+    "sparse, no drop-outs": {"parties": 400, "colluders": 40, "sparse_graph": True, "semi_honest": True},
 }
 
 
@@ -148,7 +159,7 @@ def test_no_statement_both_claims_and_denies_a_coalition(method: str, graph: str
     public = AuxiliaryRows(np.zeros((3, BOUNDS.dimension))) if method == "soft_ss" else None
     more = {"rows": 500} if method == "gd" else {}
     found = agreed(method=method, public=public, **GRAPHS[graph], **more)
-    own, sparse = method == "ofpa", graph == "sparse"
+    own, sparse = method == "ofpa", graph != "full"
     assert found.threat_model.has_sparse_graph == sparse
     assert (EVEN in found.statement.adversary) == (own or not sparse)
     assert (ONLY in " ".join(found.statement.caveats)) == sparse

@@ -138,33 +138,11 @@ FORGED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "missing": (lambda at: (at / AUXILIARY).unlink(), "auxiliary.json: cannot be read"),
     "not stated": (without_digest, "auxiliary: soft_ss needs public rows"),
     "a changed row": (lambda at: written(at, nudged(at)), "auxiliary.json does not have the digest"),
-    "and its digest": (lambda at: written(at, nudged(at), digests=True), "parameters: auxiliary: wanted"),
     "and what was agreed": (lambda at: written(at, nudged(at), digests=True, agreed=True), "differ:"),
-    "the digest of others": (
-        lambda at: (
-            written(at, (at / AUXILIARY).read_bytes(), digests=True)
-            or (at / RELEASE).write_text(
-                (at / RELEASE)
-                .read_text()
-                .replace(f'"auxiliary": "{AuxiliaryRows(rows_of(at)).digest}"', '"auxiliary": ""')
-            )
-        ),
-        "parameters: auxiliary: wanted",
-    ),
     "outside the ball": (
         lambda at: written(at, as_json(long(rows_of(at))), digests=True),
         "auxiliary.json: row 6: wanted a Euclidean norm of at most 1",
     ),
-    "wider": (
-        lambda at: written(at, AuxiliaryRows(np.zeros((4, 3))).content, digests=True, agreed=True),
-        "auxiliary.json: wanted rows of width 2, got 3",
-    ),
-    "of several widths": (
-        lambda at: written(at, b'{"rows": [[0.0], [0.0, 0.0]]}', digests=True),
-        "auxiliary.json: wanted rows of one width",
-    ),
-    "no rows": (lambda at: written(at, b'{"rows": []}', digests=True), "auxiliary.json: wanted rows of one width"),
-    "no number": (lambda at: written(at, b'{"rows": [["0"]]}', digests=True), "rows 1 1: wanted a number, got '0'"),
     "written otherwise": (
         lambda at: written(at, as_json(rows_of(at)), digests=True, agreed=True),
         "auxiliary.json: is not written as these rows are",

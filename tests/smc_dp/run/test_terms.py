@@ -193,8 +193,12 @@ def test_all_settings_of_a_protocol_that_are_out_of_range_are_said_at_once() -> 
 def test_all_faults_of_a_sum_are_refused_at_once() -> None:
     with refused("output.shares_with_dropouts", "output.shares_verifiable", got=1):
         SumTerms(dropouts=1, output="shares", verifiable=True)
-    with refused("verifiable.not_a_truth_value", "semi_honest.not_a_truth_value", "left_out.no_names"):
-        SumTerms(verifiable=1, semi_honest=0, left_out=("north", 1))  # type: ignore[arg-type]
+    flags = ("verifiable", "semi_honest", "sparse_graph")
+    with refused(*(f"{name}.not_a_truth_value" for name in flags), "left_out.no_names"):
+        SumTerms(verifiable=1, semi_honest=0, sparse_graph="yes", left_out=("north", 1))  # type: ignore[arg-type]
+    for published in ({"output": "shares"}, {"verifiable": True}):
+        with refused("sparse_graph.published"):
+            SumTerms(sparse_graph=True, **published)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("noise", "delta"), [("gauss", True), ("ddg", True), ("knorm", False)])

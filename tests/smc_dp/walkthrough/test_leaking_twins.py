@@ -35,24 +35,16 @@ class Patched(NamedTuple):
 
 
 PATHAK: dict[str, tuple[Program, Leak]] = {
-    "pi_1 is told to Charlie": (matrix_mutants.LOUD, Leak(("charlie",), "pi_1", "setup 3", "Opening")),
     "relays without covers": (matrix_mutants.WITHOUT_COVERS, Leak(("charlie",), "pi_1", "1.2", "Relay")),
-    "places without r": (matrix_mutants.UNBLINDED, Leak(("P1", "P2"), "pi_2", "1.4", "Blinded")),
-    "psi as it came out": (matrix_mutants.STALE, Leak(("P1",), "eta_2(1)", "2.3", "Selected")),
     "no mask": (matrix_mutants.UNMASKED, Leak(("charlie",), "selected noise(1)", "3.1", "Masked")),
-    "the last weight in the clear": (matrix_mutants.UNSHARED, Leak(("charlie",), "w_1(2)", "1.6", "Half")),
-    "weights are published": (matrix_mutants.TELLING, Leak(("P1",), "w_2(1)", "3.3", "PublishedShare")),
 }
 LINEAR: dict[str, Patched] = {
     "both halves": Patched(linear_mutants.BOTH_HALVES, Leak(("charlie",), "n_2", "1", "Share")),
-    "Delta told": Patched(linear_mutants.DELTA_TOLD, Leak(("charlie",), "n_2", "transfer 3", "Tables")),
     "no s": Patched(linear_mutants.NO_S, Leak(("charlie",), "selected noise(2)", "3", "LockedRows")),
-    "one seed": Patched(linear_mutants.ONE_SEED, Leak(("charlie",), "w_2(2)", "5", "PublishedShare")),
 }
 GONE = Pattern("P3", 8, False, "Masked in sum1")
 SUMS: dict[str, Patched] = {
     "no noise": Patched(sum_matrix_twins.NO_NOISE, Leak(("P1", "P2", "charlie"), "x_3(1)", "2", "Masked")),
-    "both shares": Patched(sum_matrix_twins.BOTH_KINDS, Leak(("charlie",), "z_1(1)", "6", "Unmask")),
     "one mask key": Patched(sum_matrix_twins.ONE_MASK_KEY, Leak(("charlie",), "z_3(1)", "6", "Unmask"), GONE),
 }
 

@@ -62,13 +62,6 @@ def test_the_protocol_as_printed_is_refuted_by_residues() -> None:
     assert digits.refutes
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("half", "trials"), [(False, 100), (True, 400)])
-def test_through_the_whole_protocol_half_the_noise_is_refuted_and_ours_is_not(half: bool, trials: int) -> None:
-    case = protocol.pathak_case(target(), "half-noise" if half else None)
-    assert audit_mechanism(case, trials, ALPHA, Stream.insecure_from_seed(f"protocol {half}")).refuted == half
-
-
 def test_what_the_protocol_does_not_have_is_bad_input() -> None:
     with refused("noise.not_of_whole_protocol"):
         protocol.pathak_case(target(noise="gauss"))

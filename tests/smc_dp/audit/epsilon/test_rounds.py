@@ -179,12 +179,6 @@ def test_a_whole_session_has_the_mutants_noise() -> None:
 
 
 @pytest.mark.slow
-def test_whole_sessions_refute_nothing_and_half_the_noise_shows() -> None:
-    assert not audited(rounds.rounds_case("newton", TEN, "constant"), 40).refuted
-    assert audited(rounds.rounds_case("newton", TEN, "copied", "half-noise"), 60).refuted
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", BOTH)
 def test_one_record_more_or_less_is_not_refuted_either(name: str) -> None:
     assert not in_the_clear(name, 2000, adjacency="addremove").refuted

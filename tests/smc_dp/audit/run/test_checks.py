@@ -7,16 +7,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
-import pytest
-
 from smc_dp.audit import run
 from smc_dp.audit.run import checks
-from smc_dp.audit.run.check import Check, Group, passed
+from smc_dp.audit.run.check import Check, Group
 
 GROUPS: tuple[str, ...] = get_args(Group)
 Room: TypeAlias = dict[
@@ -70,58 +67,3 @@ def test_every_check_has_a_test_that_names_it() -> None:
     tests = [path.read_text(encoding="utf-8") for path in (*others, *(folder.parents[2] / "support").glob("*.py"))]
     assert unnamed((check.name for check in checks.CHECKS), tests) == set()
     assert unnamed(["sizes", "whatever"], tests) == {"whatever"}
-
-
-OTHER = Check("replay", "other", "Is it so?", lambda evidence: passed("it is"))
-
-
-def _misplaced(room: Room) -> None:
-    """A check of a group among those of another, and in the same order for a run."""
-    room["privacy"]["CHECKS"] = (*room["privacy"]["CHECKS"], OTHER)
-    _collect(room)
-
-
-def _collect(room: Room) -> None:
-    room["checks"]["CHECKS"] = tuple(c for group in GROUPS for c in room.get(group, {}).get("CHECKS", ()))
-
-
-def _renamed(room: Room) -> None:
-    room["recomputation"] = room.pop("replay")
-    _collect(room)
-
-
-def _emptied(room: Room) -> None:
-    room["hygiene"]["CHECKS"] = ()
-    _collect(room)
-
-
-TWINS: dict[str, tuple[Callable[[Room], object], str]] = {
-    "a group's module under another name": (_renamed, "replay has no module"),
-    "a group without checks": (_emptied, "hygiene has no module"),
-    "a check of another group": (_misplaced, "privacy holds other of replay"),
-    "checks in a part of a package": (
-        lambda room: room["conformity.links"].update(CHECKS=room["conformity"]["LINK_CHECKS"]),
-        "conformity.links holds schema",
-    ),
-    "a check in what is shared": (lambda room: room["report"].update(LAST=OTHER), "report holds other of replay"),
-    "a check left out of a run": (
-        lambda room: room["checks"].update(CHECKS=room["checks"]["CHECKS"][:-1]),
-        "not those of the groups",
-    ),
-    "groups in another order": (
-        lambda room: room["checks"].update(CHECKS=room["checks"]["CHECKS"][::-1]),
-        "not those of the groups",
-    ),
-    "a check of a group's own that a run has in other words": (
-        lambda room: room["leakage"].update(CHECKS=tuple(replace(c, asks="Why?") for c in room["leakage"]["CHECKS"])),
-        "not those of the groups",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", TWINS)
-def test_a_room_that_is_not_so_is_noticed(name: str) -> None:
-    change, said = TWINS[name]
-    twin = room()
-    change(twin)
-    assert any(said in fault for fault in faults(twin)), list(faults(twin))

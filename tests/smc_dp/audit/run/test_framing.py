@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from broken.naming_twins import TWINS
 from support.blaming import blaming
 from support.framing import FAMILIES, NAMES, PARTIES, STRANGER, Attempt, Scene, attempt, scene
 from support.mutants import OF_THE_RUN, audit
@@ -73,16 +72,6 @@ def framed(tries: Iterable[tuple[Attempt, str, str, bool]]) -> Iterator[tuple[st
 )
 def test_no_honest_participant_is_named(audited: Callable[[int], Any], numbers: range) -> None:
     assert list(framed(map(audited, numbers))) == []
-
-
-@pytest.mark.parametrize(("name", "family"), [(name, family) for name, (family, _) in TWINS.items()])
-def test_a_twin_that_names_somebody_too_soon_is_caught(
-    name: str, family: str, attempts: Callable[[int], Attempt], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each by the same search, in the attempts of one family."""
-    TWINS[name][1](monkeypatch)
-    tries = map(attempts, range(FAMILIES.index(family), EVERY_DAY, len(FAMILIES)))
-    assert next(framed((tried, *heard(tried)) for tried in tries), None)
 
 
 def test_what_was_done_is_found_and_who_did_it_is_often_named(audited: Callable[[int], Any]) -> None:
