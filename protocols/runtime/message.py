@@ -103,7 +103,7 @@ class Protection:
 _IN_WORDS = MappingProxyType(
     {
         "public": "public",
-        "masked": "random numbers to its reader, or nearly so",
+        "masked": "it looks like random numbers to whoever receives it",
         "shared": "a secret of sender and reader",
         "encrypted": "a ciphertext under the key {key}",
         "returned": "a ciphertext under the key {key}, back to whoever can open it",

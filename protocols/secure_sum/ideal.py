@@ -52,7 +52,8 @@ _STRENGTH = (
     "X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as strong as they are held to be",
     "SHA-256 and SHAKE-256 are like random oracles",
     "the randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true "
-    "randomness; nor can the masks by ChaCha20, which are used if nobody may drop out",
+    "randomness",
+    "if nobody may drop out, the masks by ChaCha20 cannot be told from true randomness either",
 )
 
 

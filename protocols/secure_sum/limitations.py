@@ -134,8 +134,8 @@ LIMITATIONS = (
         applies=_may_drop_out,
     ),
     Limitation(
-        "Parties that refuse to answer can stop a sum. Its charge is undone only if the session may lose a party and "
-        "enough parties sign that they gave the sum up."
+        "Parties that refuse to answer can stop a sum. Its charge is undone only in a session that goes on without a "
+        "lost party, and only if enough parties sign that they gave the sum up."
     ),
     Limitation(
         "A party that goes back to an old state loses the protection of its masks. A folder of counters at each site "

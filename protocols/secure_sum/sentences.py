@@ -11,8 +11,8 @@ _PACKAGE = "protocols.secure_sum"
 _RULES = "What is claimed, rules of an honest party"
 
 _LIST = (
-    'R3: it signs at most one list U of survivors a sum, with its own context. The list is empty ("given up"), or it '
-    "contains the signer and at least K-D parties of G."
+    'R3: for each sum it signs at most one list U of survivors, with its own context. The list is empty ("given up"), '
+    "or it contains the signer and at least K-D parties of G."
 )
 _OPENS = (
     "R4: it opens shares once, when Q (the quorum) distinct members of U have signed exactly what it signed. It opens "

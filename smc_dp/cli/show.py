@@ -29,8 +29,8 @@ def show_run(
         list[str] | None,
         typer.Option(
             metavar="COLUMN=UNITS",
-            help="State the coefficient with an interval of this column for so many units, as in age=10. Repeat "
-            "the option for other columns.",
+            help="For this column state the coefficient and its interval per so many units, as in age=10. Repeat the "
+            "option for other columns.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the same figures as one JSON object instead.")] = False,

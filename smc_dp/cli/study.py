@@ -221,8 +221,8 @@ def approve_study(
 ) -> None:
     """Sign a study for one run of it. The site policy and the ledger's witnesses are checked first.
 
-    With `--ledger` the ledger is checked before its witnesses are asked, also against all that witnesses of earlier
-    studies have seen, as far as their states lie beside the study. So are the rows that own.toml names.
+    With `--ledger` the ledger is checked first, and so are the rows that own.toml names. If states of earlier studies
+    lie beside the study, the ledger is compared with what their witnesses have seen.
 
     The approval holds 32 random bytes, so that its session differs from every other one.
 

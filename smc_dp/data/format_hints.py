@@ -65,7 +65,7 @@ def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
     if found[mark] < len(header):
         return NO_HINT
     settings = {"separator": mark, **_settings(refused.lines, mark, form)}
-    return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {LINE}", settings)
+    return Hint(mark, f"; the table seems to have {shown(mark)} between cells: {LINE}", settings)
 
 
 def _of_ragged_row(fault: Fault, refused: RefusedInput) -> Hint:
@@ -85,7 +85,7 @@ def _of_quoted_names(_: Fault, refused: RefusedInput) -> Hint:
     if found is None or not separates_cells(mark := found[1]) or not _is_row(header, mark):
         return NO_HINT
     settings = {"separator": mark, **_settings(refused.lines, mark, form)}
-    return Hint(mark, f"; it looks like one with {shown(mark)} between cells: {LINE}", settings)
+    return Hint(mark, f"; the table seems to have {shown(mark)} between cells: {LINE}", settings)
 
 
 def _is_row(line: str, separator: str) -> bool:

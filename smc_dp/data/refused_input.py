@@ -135,7 +135,9 @@ def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
     found, told = list[Fault](), set[str]()
     for fault, line in zip(every, lines, strict=True):
         if isinstance(fault, FormatFault) and line and lines.count(line) > 1:
-            said = "write the lines that stand above" if line in told else f"for all faults of this file {line}"
+            said = (
+                "write the lines that stand above" if line in told else f"for this and other faults of the file {line}"
+            )
             fault = fault.with_line(said)
         found.append(fault)
         told |= {line} - {""}

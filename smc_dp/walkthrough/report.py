@@ -36,7 +36,7 @@ HOW_TO_READ = (
     "A section is one step of the paper, or of the notes of the protocol. It begins with the messages, as a list and "
     "as a picture. The picture has a lane for each participant and an arrow for each message. Everybody can read what "
     "a dashed arrow sends.",
-    "The text of the paper or of the notes follows, word for word, and where the program differs from it.",
+    "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs.",
     "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. Square brackets "
     "enclose a ciphertext. The number behind it is its content, which only the named holders of the key can read.",
     "The knowledge so far comes last: for each participant, and for each coalition that shares all that its members "

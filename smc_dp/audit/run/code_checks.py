@@ -86,12 +86,12 @@ def judge_distribution(found: DistributionCheck) -> CheckOutcome:
 def _distribution_check_text(found: DistributionCheck) -> str:
     caught = found.mutants - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
-    more = f" and {FURTHER_RUNS} in each of {found.worlds - TWO} more" if found.worlds > TWO else ""
+    more = f", {FURTHER_RUNS} with each of {found.worlds - TWO} more inputs" if found.worlds > TWO else ""
     without = f". In every execution {', '.join(found.drop_outs)} drops out" if found.drop_outs else ""
     return (
         f"There were {found.tests} exact tests on {coalitions} coalitions, at the significance level "
-        f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions for each of two inputs{more}, all "
-        f"with equal output, and {found.simulated} that the proof's simulator made{without}. "
+        f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions with one input, as many with "
+        f"another of equal output{more}, and {found.simulated} that the proof's simulator made{without}. "
         f"{_power(found.simulator, 'between the protocol and the simulator')}. "
         f"{_power(found.between, 'between the two inputs')}. Control: of {found.mutants} copies of the protocol with a "
         f"planted fault (a field that is one bit too short), {caught} were rejected"

@@ -273,7 +273,7 @@ def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)) + f". {VIEWS}")
     undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
     kinds = (
-        "Not checked, because they need a file that was not given, or a check that did not pass",
+        "Not checked, because a file was not given, or an earlier check did not pass",
         "Not checked, because this run has nothing that they check",
     )
     for at, said in enumerate(kinds):

@@ -290,7 +290,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
     "tabs and commas": (
         b"a\tb,c\n1\t2,5\n",
         "",
-        "the table has 'a\\tb', 'c'",
+        "which has 'a\\tb', 'c'",
     ),
 }
 

@@ -181,7 +181,7 @@ def _words(found: DerivedParameters, H: int) -> str:
         "this sum also contains a curvature" if len(most) == 1 else f"{curved} of these sums also contains a curvature"
     )
     beside = f"at most {most[0].gradient} to the gradient and {most[0].curvature} to the curvature"
-    return f"{said}; {which}. {entered}; in the sum with the curvature, {beside}. {counted}"
+    return f"{said}; {which}. {entered}. The sum with the curvature has a coarser grid: {beside}. {counted}"
 
 
 def _blocks_fault(found: DerivedParameters) -> Fault | None:
