@@ -75,10 +75,22 @@ def test_no_order_of_more_neighbours_than_the_coalition_has_members_is_torn() ->
 
 
 @pytest.mark.parametrize(
-    ("K", "t", "degree"), [(3, 1, 2), (1000, 1, 2), (50, 16, 18), (1000, 100, 18), (1000, 333, 36), (2000, 666, 38)]
+    ("K", "t", "degree"),
+    [
+        (3, 1, 2),
+        (10, 1, 8),
+        (11, 1, 10),
+        (1000, 1, 10),
+        (50, 16, 18),
+        (1000, 100, 18),
+        (1000, 333, 36),
+        (2000, 666, 38),
+    ],
 )
 def test_the_degree_is_the_least_that_does(K: int, t: int, degree: int) -> None:
-    """The failure is written again, with factorials; every degree below fails too often."""
+    """The failure is written again, with factorials; every degree below fails too often, or has neighbours below ten
+    though there are more.
+    """
     found = graph.least_closed_neighbourhood(K, t)
     assert found is not None
     assert (found.degree, found.threshold) == (degree, 0)
@@ -90,7 +102,8 @@ def test_the_degree_is_the_least_that_does(K: int, t: int, degree: int) -> None:
         return apart + permutation.bias(K) if apart else apart
 
     assert found.failure == failure(degree) <= graph.MOST_FAILURE
-    assert all(failure(k) > graph.MOST_FAILURE for k in range(2, degree, 2))
+    assert all(failure(k) > graph.MOST_FAILURE for k in range(10, degree, 2))
+    assert degree >= min(10, K - 2 + K % 2)
 
 
 @pytest.mark.parametrize(("K", "t"), [(2, 0), (10, 8), (1000, 900)])
