@@ -30,7 +30,6 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import Hear, PrivateText
-from smc_dp.deploy import paths
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.store import Store, read_frames
@@ -45,7 +44,6 @@ from smc_dp.privacy.ledger.head import (
     verify_head,
 )
 from smc_dp.privacy.ledger.history import History
-from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT
 from smc_dp.privacy.ledger.signed_note import COSIGNATURE, ED25519, Checkpoint, SignedNote, VerifierKey, sign_note
 from smc_dp.privacy.ledger.witness import WITNESS_REFUSALS, Witness, witness_name
@@ -186,25 +184,6 @@ class OwnHeads:
     def came(self, lane: Lane) -> dict[tuple[str, int], Frame]:
         """Return what others sent to the party on a lane, by sender and number."""
         return {(p.sender, p.number): p for p in self.frames if (p.lane, p.to) == (lane, self.own.name)}
-
-
-def check_earlier_heads(study: Path, name: str, owner: bytes, ledger: Path) -> None:
-    """Raise InputError unless a ledger extends the heads of it in this party's states of studies beside one.
-
-    Nobody is asked. A state without its study file, and one of another owner under this name, say nothing.
-    """
-    with Ledger.open(ledger) as opened:
-        history = opened.history()
-    for state, study_file in paths.states_of(study, name):
-        try:
-            own = OwnHeads.read(JointStudy.read(study_file), name, state)
-        except InputError:
-            continue
-        if own.study.identities.get(name) == owner:
-            try:
-                own.check(history)
-            except InputError as error:
-                raise error.within(f"ledger {ledger}: state {state}") from None
 
 
 class LedgerHeads:

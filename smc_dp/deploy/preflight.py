@@ -24,9 +24,11 @@ from smc_dp.data.refused_input import each_line_once, settings_of
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import AUTHOR, SITE
-from smc_dp.deploy.ledger_heads import check_earlier_heads
+from smc_dp.deploy import paths
+from smc_dp.deploy.ledger_heads import OwnHeads
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.study import JointStudy
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.identities import read_identity
@@ -247,4 +249,23 @@ def _look_at_ledger(found: PreflightResult, study: JointStudy, files: OwnFiles) 
             SiteLedger(files.ledger).check(found.agreement)
         if files.study is not None and found.name is not None:
             with found.looking():
-                check_earlier_heads(files.study, found.name, study.identities[found.name], files.ledger)
+                _check_earlier_heads(files.study, found.name, study.identities[found.name], files.ledger)
+
+
+def _check_earlier_heads(study: Path, name: str, owner: bytes, ledger: Path) -> None:
+    """Raise InputError unless a ledger extends the heads of it in this party's states of studies beside one.
+
+    Nobody is asked. A state without its study file, and one of another owner under this name, say nothing.
+    """
+    with Ledger.open(ledger) as opened:
+        history = opened.history()
+    for state, study_file in paths.states_of(study, name):
+        try:
+            own = OwnHeads.read(JointStudy.read(study_file), name, state)
+        except InputError:
+            continue
+        if own.study.identities.get(name) == owner:
+            try:
+                own.check(history)
+            except InputError as error:
+                raise error.within(f"ledger {ledger}: state {state}") from None

@@ -10,13 +10,12 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.report import column_table
 from smc_dp.deploy.study import MOST_WITNESSES, JointStudy
-from smc_dp.methods.method import has_own_noise
 from smc_dp.pages.blocks import Bullets, FactList, Prose, Section
 from smc_dp.pages.shortening import join_first
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import charge_of_run
-from smc_dp.run.privacy_summary import summary_lines
+from smc_dp.run.privacy_summary import graph_sentence, summary_lines
 from smc_dp.run.release_report import setting_text
 
 _SHOWN = 40  # classes
@@ -93,21 +92,12 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     )
     yield "All participants and the relay see the sender, addressee, time and length of each message."
     if agreement.threat_model.has_sparse_graph:
-        yield _given_up(agreement)
+        yield graph_sentence(agreement)
     if agreement.parameters.get("sizes") == "released":
         yield "The total number of rows is released."
     what = "description" if agreement.describes else "model"
     others = "the columns with their bounds, the participants, and the privacy statement below"
     yield f"The release has the {what}, {others}."
-
-
-def _given_up(agreement: Agreement) -> str:
-    p, own = agreement.program_parameters(""), has_own_noise(agreement.spec)
-    return (
-        f"Each party shares masks only with {p.degree} others, in a sparse graph. So nothing{' but epsilon' * own} is "
-        "claimed against malicious participants. Even if all follow the protocol, the graph fails with a probability "
-        f"of at most {digits_rounded_up(p.failure)}{'' if own else ', which is part of delta'}."
-    )
 
 
 def _cost(agreement: Agreement) -> Iterator[str]:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from smc_dp.methods.method import has_own_noise
 from smc_dp.pages.blocks import FactList, PageBlock, Prose, Section
+from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.run.agreement import ONLY_THE_RELEASE, TEST_KEYS, Agreement
 
 
@@ -40,3 +42,13 @@ def summary_lines(agreement: Agreement) -> Iterator[tuple[str, str]]:
     yield "Needs", summary.needs
     yield "Not covered", summary.not_covered
     yield "Rests on", summary.rests_on
+
+
+def graph_sentence(agreement: Agreement) -> str:
+    """Return the sentence on what a sparse graph gives up."""
+    p, own = agreement.program_parameters(""), has_own_noise(agreement.spec)
+    return (
+        f"Each party shares masks only with {p.degree} others, in a sparse graph. So nothing{' but epsilon' * own} is "
+        "claimed against malicious participants. Even if all follow the protocol, the graph fails with a probability "
+        f"of at most {digits_rounded_up(p.failure)}{'' if own else ', which is part of delta'}."
+    )

@@ -13,23 +13,26 @@ import sys
 from pathlib import Path
 from typing import Any
 
-try:
+
+def pin_bundle(digest: Path) -> None:
+    """Have Flower install the bundle with the SHA-256 in this file, and refuse any other before it is unpacked."""
     from flwr.cli import install
 
-    PINNED = Path(__file__).with_name("digest").read_text(encoding="utf-8").split()[0]
-    _install = install.install_from_fab
-except BaseException as error:  # Python would go on without this file
-    print(f"pin of the bundle: {error}", file=sys.stderr, flush=True)
-    os._exit(1)
+    pinned = digest.read_text(encoding="utf-8").split()[0]
+    install_any = install.install_from_fab
+
+    def install_pinned(fab_file: Path | bytes, *rest: Any, **named: Any) -> Any:
+        content = fab_file if isinstance(fab_file, bytes) else fab_file.read_bytes()
+        if hashlib.sha256(content).hexdigest() != pinned:
+            raise PermissionError("this bundle is not the pinned one")
+        return install_any(content, *rest, **named)
+
+    install.install_from_fab = install_pinned
 
 
-def install_pinned(fab_file: Path | bytes, *rest: Any, **named: Any) -> Path:
-    """Install the pinned bundle as Flower does, and raise PermissionError for any other, before it is unpacked."""
-    content = fab_file if isinstance(fab_file, bytes) else fab_file.read_bytes()
-    if hashlib.sha256(content).hexdigest() != PINNED:
-        raise PermissionError("this bundle is not the pinned one")
-    installed: Path = _install(content, *rest, **named)
-    return installed
-
-
-install.install_from_fab = install_pinned
+if __name__ == "sitecustomize":
+    try:
+        pin_bundle(Path(__file__).with_name("digest"))
+    except BaseException as error:  # Python would go on without the pin
+        print(f"pin of the bundle: {error}", file=sys.stderr, flush=True)
+        os._exit(1)

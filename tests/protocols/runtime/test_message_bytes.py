@@ -1,13 +1,12 @@
-"""Bytes of messages: the same bytes, values and refusals as one value at a time with a CBOR library."""
+"""Bytes of messages: those of a CBOR library, one value at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import IntEnum
 from typing import Annotated, Any
 
+import cbor2
 import pytest
-from support import slow_codec
 
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
@@ -52,27 +51,29 @@ def drawn(width: int, count: int, seed: int) -> Numbers:
     return Numbers(rng.bits(8 * width), numbers(), texts, (True, False, True), numbers())
 
 
+def written_out(sent: Numbers, width: int) -> bytes:
+    """A byte string for each field, of numbers that are as long as each other."""
+
+    def numbers(values: tuple[int, ...], size: int) -> bytes:
+        return b"".join(x.to_bytes(size, "big") for x in values)
+
+    fields = (numbers((sent.one,), width), numbers(sent.many, width), b"".join(sent.texts), numbers(sent.bits, 1))
+    return cbor2.dumps([*fields, numbers(sent.last, width)], canonical=True)
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_same_bytes_and_values_as_one_at_a_time(width: int) -> None:
     for count in COUNTS:
         sent, given = drawn(width, count, 1), layout(width, count)
         data = codec.encode(sent, given, {})
-        assert data == slow_codec.encode(sent, given, {})
+        assert data == written_out(sent, width)
         assert len(data) == codec.size(Numbers, given)
-        assert codec.decode(Numbers, data, given, {}) == slow_codec.decode(Numbers, data, given, {}) == sent
-
-
-def is_refused(decode: Callable[..., Any], data: bytes, given: dict[str, int]) -> bool:
-    try:
-        decode(Numbers, data, given, {})
-    except DecodeError:
-        return True
-    return False
+        assert codec.decode(Numbers, data, given, {}) == sent
 
 
 @pytest.mark.parametrize(("width", "count"), [(1, 3), (8, 24), (5, 4), (24, 2)])
-def test_the_same_refusals_byte_by_byte(width: int, count: int) -> None:
-    """Every byte of a message changed in every bit: both take it, and read the same, or neither does."""
+def test_what_is_read_has_those_bytes(width: int, count: int) -> None:
+    """Every byte of a message changed in every bit: it is refused, or read as what has these bytes."""
     given = layout(width, count)
     data = codec.encode(drawn(width, count, 2), given, {})
     taken = 0
@@ -80,17 +81,16 @@ def test_the_same_refusals_byte_by_byte(width: int, count: int) -> None:
         for bit in range(8):
             other = bytearray(data)
             other[place] ^= 1 << bit
-            said = is_refused(codec.decode, bytes(other), given)
-            assert said == is_refused(slow_codec.decode, bytes(other), given), (place, bit)
-            if not said:
-                taken += 1
-                assert codec.decode(Numbers, bytes(other), given, {}) == slow_codec.decode(
-                    Numbers, bytes(other), given, {}
-                )
+            try:
+                read = codec.decode(Numbers, bytes(other), given, {})
+            except DecodeError:
+                continue
+            taken += 1
+            assert written_out(read, width) == other
     assert 0 < taken < 8 * len(data)
-    for other in (data[:-1], data + b"\0", b"\x9f" + data[1:] + b"\xff"):
-        assert is_refused(codec.decode, other, given)
-        assert is_refused(slow_codec.decode, other, given)
+    for cut in (data[:-1], data + b"\0", b"\x9f" + data[1:] + b"\xff"):
+        with pytest.raises(DecodeError):
+            codec.decode(Numbers, cut, given, {})
 
 
 @pytest.mark.parametrize("wrong", [-1, 1 << 64, 1.0, "1", b"1", None, 1 << 200])
@@ -102,8 +102,6 @@ def test_a_number_that_does_not_fit_is_refused_wherever_it_stands(wrong: Any, pl
     given = layout(8, 8)
     with refused("integer.too_large", error=LocalError, bits=64):
         codec.encode(sent, given, {})
-    with refused("integer.too_large", error=LocalError):
-        slow_codec.encode(sent, given, {})
 
 
 def test_integers_of_other_classes_are_integers() -> None:

@@ -8,15 +8,15 @@ import socket
 import stat
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from support import sites
 from support.carrier_suite import ENDURING, CarrierSuite, RunningRelay
+from support.flower_turns import give_turns, passed
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
@@ -31,16 +31,6 @@ from tests.support.refusals import refused
 PAUSE = 0.1
 
 
-def passed(socket_file: Path, question: bytes) -> bytes:
-    """The answer to a turn; none where nobody listens."""
-    with suppress(OSError), socket.socket(socket.AF_UNIX) as line:
-        line.connect(str(socket_file))
-        line.sendall(question)
-        line.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: line.recv(1 << 20), b""))
-    return b""
-
-
 @dataclass
 class FlowerRelay:
     """The ServerApp's relay in a thread, which calls the sites' sockets in threads, as Flower does in processes."""
@@ -48,7 +38,6 @@ class FlowerRelay:
     folder: Path
     study: JointStudy = field(default_factory=lambda: sites.joint(ENDURING))
     open: dict[str, FlowerCarrier] = field(default_factory=dict)
-    count: int = 0
 
     def __post_init__(self) -> None:
         for name in self.study.names:
@@ -73,17 +62,7 @@ class FlowerRelay:
     def _run(self, stopped: threading.Event) -> None:
         with closing(TurnRelay(str(self.folder / "frames"), self.study.names, PAUSE)) as relay:
             relay.lost = 10.0
-            answers: dict[str, bytes] = {}
-            while not stopped.is_set():
-                for name in relay.due(self.study.names):
-                    self.count += 1
-                    threading.Thread(target=self._ask, args=[name, relay.question(name), answers], daemon=True).start()
-                for name in list(answers):
-                    relay.take(name, answers.pop(name))
-                time.sleep(0.001)
-
-    def _ask(self, name: str, question: bytes, answers: dict[str, bytes]) -> None:
-        answers[name] = passed(self.folder / name / SOCKET, question)
+            give_turns(relay, {name: self.folder / name for name in self.study.names}, stopped)
 
 
 @contextmanager

@@ -36,10 +36,10 @@ ROOT = Path(__file__).parents[3]
 RUNS, OTHERS = 10, 4
 
 
-def killed(folder: Path, runs: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+def killed(folder: Path, runs: Sequence[Sequence[str]], *over: str) -> list[dict[str, Any]]:
     """What these runs left, each with its places to die at: sites and relay are processes of the system."""
     done = subprocess.run(
-        [sys.executable, ROOT / "tests" / "support" / "killed.py", folder],
+        [sys.executable, ROOT / "tests" / "support" / "killed.py", folder, *over],
         input=json.dumps(runs),
         capture_output=True,
         text=True,
@@ -62,9 +62,12 @@ def check(whole: Sites, runs: Sequence[Mapping[str, Any]]) -> None:
 
 
 @pytest.mark.slow
-def test_ten_runs_with_kills_everywhere_leave_what_one_without_leaves(curator_run: Sites, fast_path: Path) -> None:
+@pytest.mark.parametrize("over", [[], ["flower"]], ids=["sockets", "flower"])
+def test_ten_runs_with_kills_everywhere_leave_what_one_without_leaves(
+    over: list[str], curator_run: Sites, fast_path: Path
+) -> None:
     frames = curator_run.frames()
-    *runs, undisturbed = killed(fast_path, [*plans(frames, curator_run.study.names, RUNS, OTHERS), []])
+    *runs, undisturbed = killed(fast_path, [*plans(frames, curator_run.study.names, RUNS, OTHERS), []], *over)
     check(curator_run, [*runs, undisturbed])
     assert not undisturbed["deaths"]
     met = {place for run in runs for death in run["deaths"] for place in death}
