@@ -25,7 +25,7 @@ def check_party_limits(K: int, t: int, D: int, *, sparse: bool = False) -> None:
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
     if sparse:
-        closed_neighbourhood(K, t, D)
+        closed_graph(K, t, D)
     elif has_sparse_graph(K, D):
         if graph.least_neighbourhood(K, t, D, 1) is None:
             most = graph.most_dropouts(K, t, 1)
@@ -45,12 +45,12 @@ def sparse_graph_failure(K: int, t: int, D: int, sums: int, *, sparse: bool = Fa
     `sparse`: raises InputError where there is no circle that will do.
     """
     if sparse:
-        return closed_neighbourhood(K, t, D).failure
+        return closed_graph(K, t, D).failure
     found = graph.least_neighbourhood(K, t, D, sums) if has_sparse_graph(K, D) else None
     return Fraction(0) if found is None else found.failure
 
 
-def closed_neighbourhood(K: int, t: int, D: int) -> graph.Neighbourhood:
+def closed_graph(K: int, t: int, D: int) -> graph.Neighbourhood:
     """Return the neighbourhood of a party in a sparse graph that is asked for although nobody may drop out.
 
     Raises InputError, with the nearest that works, where there is none.
