@@ -110,7 +110,7 @@ async def find_smallest(
     me: Endpoint, p: Parameters, keys: PartyKeys, n: int, kind: type[Blinded] | type[PlainlyBlinded]
 ) -> None:
     """Carry out steps 1.1 to 1.6 for P_j, who receives this kind of message in step 1.5."""
-    # 1. integers with a_j + b_j = n_j: a_j never exceeds n_j, and so tells of it; no coins break a tie
+    # 1. integers with a_j + b_j = n_j: a_j <= n_j says something of n_j; ties are not broken at random
     a, b = split_integer(n, me.rng)
     # 2. the edge j -> pi1(j) shows on the wire, and Charlie reads pi1(j) off the message of P_j
     target, source = me.parties[keys.pi1[me.index]], me.parties[keys.pi1.inverse[me.index]]

@@ -51,8 +51,8 @@ _STRENGTH = (
     "no party goes back to an old state",
     "X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as strong as they are held to be",
     "SHA-256 and SHAKE-256 are like random oracles",
-    "the randomness of the operating system, its expansion (ChaCha20, HMAC-SHA-256) and, if nobody may drop out, the "
-    "masks (ChaCha20) cannot be told from true randomness",
+    "the randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true "
+    "randomness; nor can the masks by ChaCha20, which are used if nobody may drop out",
 )
 
 

@@ -154,22 +154,23 @@ LIMITATIONS = (
         applies=_may_drop_out,
     ),
     Limitation(
-        "Parties that refuse to answer can stop a sum. Its charge stays, unless the session may lose a party, and "
+        "Parties that refuse to answer can stop a sum. Its charge is undone only if the session may lose a party and "
         "enough parties sign that they gave the sum up."
     ),
     Limitation(
-        "A party that goes back to an old state loses the protection of its masks. The folder of counters shows that a "
-        "state is old, so it must never be restored from a backup."
+        "A party that goes back to an old state loses the protection of its masks. A folder of counters at each site "
+        "shows that a state is old. That folder must never be restored from a backup."
     ),
     Limitation(
         "A dealer is a party that hands out shares, and a holder one that receives them. A dealer whose shares open no "
         "secret can stop a sum after all parties have been charged. That dealer is named. If a dealer does not answer "
         "a complaint, only Charlie knows whether it kept silent or he withheld its answer. If a holder complains "
-        "falsely, or of a share that came too late, Charlie is assumed to know that holder's share.",
+        "falsely, or of a share that came too late, this claim counts that holder's share as known to Charlie.",
         applies=_may_drop_out,
     ),
     Limitation(
-        "A party counts as one of the t colluders if its state is read before it has erased its secrets of a sum. So "
-        "does every party that Charlie invents. Each party therefore has to confirm all keys over another channel."
+        "A party counts as one of the t colluders if its state is read before it has erased its secrets of a sum. A "
+        "party that Charlie invents counts as a colluder, too. Each party therefore has to confirm all keys over "
+        "another channel."
     ),
 )

@@ -141,7 +141,7 @@ class Signed(Message):
 
 @message("5", CURATOR >> PARTY)
 class Certificate(Message):
-    """Signatures of the survivors, or of neighbours among them, by party; zeros where there is none."""
+    """Signatures of the survivors, or in a sparse graph of the neighbours among them; zeros where there is none."""
 
     signatures: Annotated[tuple[bytes, ...], public("signature"), Times("signers")]
 

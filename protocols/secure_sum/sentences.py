@@ -12,7 +12,7 @@ _RULES = "What is claimed, rules of an honest party"
 
 _LIST = (
     'R3: it signs at most one list U of survivors a sum, with its own context. The list is empty ("given up"), or it '
-    "contains the signer and at least K-D parties of G, all less those that may drop out."
+    "contains the signer and at least K-D parties of G."
 )
 _OPENS = (
     "R4: it opens shares once, when Q (the quorum) distinct members of U have signed exactly what it signed. It opens "
@@ -28,18 +28,18 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "1": cite_notes(
             _PACKAGE,
             "[S7]",
-            "Parties tell Charlie that they have all greetings and shares, and which greetings they saw, and mask "
-            "when all have.",
+            "Parties tell Charlie that they have all greetings and shares, and which greetings they saw. They mask "
+            "when all have told him.",
             "S7",
             "S11",
         ),
         "2": cite_notes(
             _PACKAGE,
             _RULES,
-            "R1: on the complete graph (K <= 1,000 parties, or K <= 200 if D > 0 of them may drop out) it masks with "
-            "every party of G, the list of all parties. The label of each mask contains the session, the digest g of "
-            "all greetings, the number r of the sum, its query q_r, and the places of both parties on the list. R2: "
-            "it sends one masked input for each sum of a session.",
+            "R1: on the complete graph (K <= 1,000 parties, or K <= 200 if D > 0 of them may drop out) it shares a "
+            "mask with every other party of G, the list of all parties. The label of each mask contains the session, "
+            "the digest g of all greetings, the number r of the sum, the digest q_r of what the sum asks for, and the "
+            "places of both parties on the list. R2: it sends one masked input for each sum of a session.",
             "S4",
         ),
         "3": cite_notes(_PACKAGE, _RULES, _LIST, "S1", "S12"),

@@ -138,8 +138,8 @@ def check_bounds(
         print(json.dumps({"party": party, "file": str(file), **found.as_dict()}, allow_nan=False))
     else:
         screen.print_blocks(report.blocks(found))
-        own = file.with_name(OWN_SETTINGS_FILE)
-        if not found.fits and policy is None and own.exists() and not file.with_name(f"{file.name}.toml").exists():
+        own = file.parent / OWN_SETTINGS_FILE
+        if not found.fits and policy is None and own.exists() and not Path(f"{file}.toml").exists():
             print(one_line(f"{own} was not read. If it says how {file} is written, add --policy {own}."))
     return 0 if found.fits else 2
 

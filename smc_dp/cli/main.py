@@ -141,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             names, as_json = invoked.names(), bool(invoked.given.get("as_json"))
             return invoked()
     except _UsageError as error:
-        return _fail(_with_commands(error))
+        return _fail(_of_wrong_use(error))
     except InputError as error:
         return _refuse(error, names, 2, options_in_message, as_json=as_json)
     except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
@@ -205,13 +205,17 @@ def _refuse(
     return _fail(_said(lines[-1], error), code)
 
 
-def _with_commands(error: Any) -> str:
-    """Return the message of a wrong use, with the commands of the group where one of them was wanted."""
+def _of_wrong_use(error: Any) -> str:
+    """Return the message of a wrong use, with the commands of the group, or the help of the option, that was wanted."""
     context, message = error.ctx, error.format_message()
+    missing = getattr(error, "param", None)
+    if missing is not None and getattr(missing, "help", None) and message.startswith("Missing"):
+        return f"{message.removesuffix('.')}: {missing.help}"
     if context is None or not isinstance(context.command, typer.core.TyperGroup):
         return str(message)
     commands = ", ".join(context.command.commands)
-    return f"{message.removesuffix('.')}. The commands of {context.command_path}: {commands}."
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end} The commands of {context.command_path}: {commands}."
 
 
 def _said(message: str, error: BaseException) -> str:

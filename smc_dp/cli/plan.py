@@ -147,7 +147,7 @@ def _sizes(text: str) -> list[int] | dict[str, int]:
     parts = [part.strip() for part in text.split(",")]
     named = [part.partition("=") for part in parts]
     if not any(equals for _, equals, _ in named):
-        if word := next(filter(str.isalpha, parts), None):
+        if word := next((part for part in parts if not part.strip("+-").isdecimal()), None):
             raise InputError("sizes.not_named", got=shown(word))
         return [read_integer("--sizes", part) for part in parts]
     found: dict[str, int] = {}

@@ -38,8 +38,8 @@ def show_run(
 ) -> None:
     """Print the release of a run, its guarantee and limits, the parties, the settings and the files.
 
-    The release is verified first. The page always has the privacy statement in full. Text and page are made from the
-    published files alone: no row, no accuracy and no duration.
+    The release is verified first. The page of --html always has the privacy statement in full. Text and page are made
+    from the published files alone: no row, no accuracy and no duration.
 
     \b
     Examples:

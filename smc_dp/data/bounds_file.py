@@ -246,9 +246,11 @@ class BoundsFile(Document):
                         "missing.not_for_classes", {"rule": LEAVE_OUT, "got": shown(self.missing[name])}
                     ).within(f"[missing] {name[:_SHOWN]}")
                 elif name not in self.columns and name != label:
-                    unnamed = "there is no [label]" if self.label is None else "[label] has no line column = ..."
+                    unnamed = (
+                        "[label] is missing" if self.label is None else "the line column = ... of [label] is missing"
+                    )
                     known = "a column of [columns] or of [label], spelt as there"
-                    where = f"{known}; {unnamed}" if label is None else known
+                    where = f"{known}. If it is the label: {unnamed}" if label is None else known
                     fault = InputFault("columns.unknown", {"where": where})
                     yield fault.within(f"[{section}] {name[:_SHOWN]}")
         for name in self.columns:

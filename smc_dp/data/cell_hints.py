@@ -131,7 +131,7 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
-    clause = f"; if it means one of these, name it in place of {LEVEL}: {LINE}"
+    clause = f"; if it means one of these levels, put that level in place of {LEVEL}: {LINE}"
     return Hint("", clause, to_complete=_meaning(refused, LEVEL))
 
 

@@ -38,10 +38,10 @@ def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
 
 
 def _shown(fault: Fault, refused: RefusedInput) -> str:
-    """Write a refused cell for a sentence; a number that is not finite as it was understood."""
+    """Write a refused cell for a sentence."""
     cell = refused.cell
-    if fault.code == "cell.not_finite":
-        return str(refused.form.number(cell) if isinstance(cell, str) else float(str(cell)))
+    if fault.code == "cell.not_finite" and not isinstance(cell, str):
+        return str(float(str(cell)))
     if isinstance(cell, Decimal):
         return str(cell)
     return shown(cell.strip() if isinstance(cell, str) else refused.text or cell)  # 01000 as it is written, not as 1000

@@ -57,9 +57,12 @@ class EncodedTable:
     weights: NDArray[np.float64] | None = None
     faults: tuple[TableFault, ...] = ()
 
-    def checked(self, source: str) -> EncodedTable:
-        """Return the rows of the table `source`; raise InputError with all of its faults."""
-        refuse_all(each_line_once(fault.placed(source) for fault in self.faults))
+    def checked(self, source: str, *, released: bool = False) -> EncodedTable:
+        """Return the rows of the table `source`; raise InputError with all of its faults.
+
+        released: whether the bounds are those of a release, which nobody can change any more.
+        """
+        refuse_all(each_line_once(fault.placed(source, released=released) for fault in self.faults))
         return self
 
     @property
@@ -69,15 +72,16 @@ class EncodedTable:
 
 
 def encode_labelled_rows(
-    table: Table, bounds: Bounds, label: str | None, *, strict: bool = False, warn: bool = False
+    table: Table, bounds: Bounds, label: str | None, *, strict: bool = False, warn: bool = False, released: bool = False
 ) -> Rows:
     """Encode the rows of a table, with the classes of its label, if any; raise InputError naming table, column and row.
 
     Rows that are left out are not looked at. warn: issue a RowsClippedWarning where many rows or numbers are clipped.
+    released: whether the bounds are those of a release.
     """
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
-    made = examine_table(table, bounds, label, strict=strict).checked(table.source)
+    made = examine_table(table, bounds, label, strict=strict).checked(table.source, released=released)
     if warn:
         warn_of_clipping(table.source, made, bounds)
     return made.labelled

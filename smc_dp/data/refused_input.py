@@ -130,10 +130,14 @@ def in_list(fault: Fault) -> Fault:
 
 def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
     """Return the faults of one file with each line in the first fault that it is for; others refer to it."""
+    every = tuple(faults)
+    lines = [fault.line if isinstance(fault, FormatFault) and LINE in fault.clause else "" for fault in every]
     found, told = list[Fault](), set[str]()
-    for fault in faults:
-        line = fault.line if isinstance(fault, FormatFault) and LINE in fault.clause else ""
-        found.append(fault.with_line("write what stands above") if line in told else fault)  # type: ignore[attr-defined]
+    for fault, line in zip(every, lines, strict=True):
+        if isinstance(fault, FormatFault) and line and lines.count(line) > 1:
+            said = "write the lines that stand above" if line in told else f"for all faults of this file {line}"
+            fault = fault.with_line(said)
+        found.append(fault)
         told |= {line} - {""}
     return found
 

@@ -39,7 +39,7 @@ from smc_dp.data.table import ParsedColumn, Table
 FIRST_ROWS = 5
 """Number of rows that a fault names."""
 _MOST_KINDS = 20  # of a column that are named one by one
-_OF_ANOTHER_NUMBER = "a run takes this only with `adjacency` addremove, or a guarantee for whole parties"
+_OF_ANOTHER_NUMBER = "needs `adjacency` addremove, or a method that protects whole parties (soft_ss, avg_clip)"
 _MANY_NUMBERS = 10  # different ones, in a column of classes
 _POSSIBLE = "with the first and the last day that are possible"
 SITE, AUTHOR = "site", "author"
@@ -116,8 +116,8 @@ class TableFault:
             advice = f"; write {self.line} into [{self.section}] of the bounds{note}"
             if released:
                 advice = (
-                    f"; the bounds of the release lack {self.line} in [{self.section}], and cannot be changed. Correct "
-                    "the cell, or leave the row out"
+                    f"; the bounds of the release do not have {self.line} in [{self.section}], and cannot be changed. "
+                    "Correct the cell, or leave the row out"
                 )
             fault = replace(fault.followed_by(advice), fields={**fault.fields, "advice": advice})
         if self.rows:
@@ -157,7 +157,9 @@ def column_faults(
     found = _kinds(table, column, read)
     if is_label:
         found = _as_numbers(found)
-    bounds = None if is_label else next((other for fault in found if (other := _other_bounds(fault, column))), None)
+    bounds = None
+    if not is_label and sum(fault.count for fault in found) == len(read.codes):  # else it has numbers, too
+        bounds = next((other for fault in found if (other := _other_bounds(fault, column))), None)
     return tuple(fault if fault.line else _with_line(fault, column, bounds, is_label) for fault in found)
 
 

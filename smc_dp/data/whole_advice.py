@@ -46,12 +46,20 @@ def complete_advice(
         if _refused_cells(last) < _refused_cells(left):
             settings, left = tried, last
     known = {(fault.column, fault.code) for fault in found}
-    every = _with_places((*found, *(fault for fault in left if (fault.column, fault.code) not in known)))
+    late = (fault for fault in left if (fault.column, fault.code) not in known)
+    every = _with_places((*found, *map(_said_as_later, late)))
     to_complete: Settings = {}
     for fault in every:
         if isinstance(fault.fault, FormatFault):
             to_complete = joined(to_complete, fault.fault.to_complete)
     return tuple(fault.completed(settings, to_complete) for fault in every)
+
+
+def _said_as_later(fault: TableFault) -> TableFault:
+    """Return a fault that shows when the lines are written; of a cell that is then empty, with what it is now."""
+    if fault.code not in EMPTY_CODES:
+        return fault
+    return replace(fault, fault=replace(fault.fault, code="cell.empty_then"))
 
 
 def _best_choice(

@@ -53,6 +53,14 @@ class Circumstances:
                 raise InputError("plan.no_rows", name=name, largest_n=LARGEST_N, got=shown(n))
 
 
+def planned_by_width(name: str) -> InputError:
+    """Return the refusal of a method whose accuracy is not predicted, with the command that plans it."""
+    if name == "logistic":
+        return InputError("plan.has_intervals_by_rate", name=name)
+    only = ", where the label is a number" if name == "linear" else ""
+    return InputError("plan.has_intervals", name=name, only=only)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Candidate(SettledRun):
     """Settled settings of one method under such circumstances; `build` raises InputError where no run can be.
@@ -73,7 +81,7 @@ class Candidate(SettledRun):
         if getattr(agreed.method, "on_public_rows", False):
             raise InputError("plan.no_public_rows", name=name)
         if getattr(agreed.method, "whole_rows", False):
-            raise InputError("plan.has_intervals", name=name)
+            raise planned_by_width(name)
         if getattr(agreed.method, "features", None) is not None:  # what features gain, rows alone tell
             raise InputError("plan.no_features", name=name)
         if known.weighted and name not in WITH_WEIGHTS:

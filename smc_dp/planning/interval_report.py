@@ -71,8 +71,8 @@ def _figure(one: PlannedInterval) -> str:
 def _assumptions(plan: IntervalPlan) -> Iterator[str]:
     yield (
         f"Assumed: the range of a number is {DEVIATIONS_IN_RANGE:g} standard deviations wide, unless you state another "
-        "deviation. Levels and bins are equally frequent. Of columns that mark empty cells, "
-        f"{EMPTY_PART:.0%} are empty. Intervals are wider for wider ranges and rarer levels."
+        "deviation. Levels and bins are equally frequent. In a column that marks empty cells, "
+        f"{EMPTY_PART:.0%} of the cells are empty. Intervals are wider for wider ranges and rarer levels."
     )
     if plan.method == "describe":
         yield "Intervals are for the figures of these rows: they count the noise, and no sampling."
@@ -89,5 +89,5 @@ def _assumptions(plan: IntervalPlan) -> Iterator[str]:
         return
     yield (
         f"Assumed: {stated.rate:g} of the rows are of the second class. Columns tell classes apart moderately, with an "
-        "area under the curve of about 0.74. Intervals are wider where they do so better."
+        "area under the curve of about 0.74. The better they do so, the wider the intervals."
     )

@@ -13,7 +13,7 @@ from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
 from smc_dp.methods.expected_gain import ExpectedGain
 from smc_dp.planning import recommendation
-from smc_dp.planning.candidate import Candidate, Circumstances, check_columns
+from smc_dp.planning.candidate import Candidate, Circumstances, check_columns, planned_by_width
 from smc_dp.planning.cost import SessionCost, party_names, session_cost
 from smc_dp.planning.expected_intervals import METHODS_WITH_INTERVALS
 from smc_dp.run.agreement import DEFAULT_METHOD, PROTOCOLS_BY_METHOD, secure_method
@@ -182,7 +182,7 @@ def plan_for(
     known = replace(_circumstances(sizes, columns, classes, public), settings=settings)
     method, protocol = settings.method.name, settings.protocol.name
     if method in METHODS_WITH_INTERVALS:
-        raise InputError("plan.has_intervals", name=str(method))
+        raise planned_by_width(str(method))
     if method is not None:
         secure_method(method, protocol or PROTOCOLS_BY_METHOD.get(method, ("",))[0])
         settings.settle(len(known.names))  # refuses what a run of this method refuses

@@ -217,7 +217,7 @@ def _needed(found: PlannedMethod) -> str:
     little = f"{recommendation.LITTLE:.2f} at most"
     if found.rows_needed is None:
         return f" No number of rows makes it {little}: take a larger epsilon, or fewer columns."
-    rows = f"With {found.rows_needed:,} rows in all, in these proportions"
+    rows = f"With {found.rows_needed:,} rows in all, divided as here"
     return f" {rows}, it would be {little}. A larger epsilon or fewer columns also help."
 
 

@@ -154,7 +154,7 @@ class PrivacyStatement:
         found, figures = self.certainty, self.figures
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed >= 1:
-            return f"{figures} Delta is too large beside this epsilon to bound an attacker's certainty."
+            return f"{figures} Delta is too large compared with this epsilon to bound an attacker's certainty."
         rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
         hardly = " So large an epsilon hardly protects." if percent > 99 else ""
         return (
@@ -242,14 +242,15 @@ class PrivacyStatement:
             )
             words += f", except with a probability of at most {short_delta(found.missed)}." if found.missed else "."
             if found.missed > self.delta:
-                words += " Delta is smaller, because it weights each of these cases by how far it exceeds the bound."
+                words += " Delta is smaller than this: it counts a case less if it exceeds the bound by less."
         else:
             words = f"No observation changes in probability by more than a factor e^epsilon and delta ({figures})."
             words += " These figures do not bound how sure anybody can be afterwards."
         if self.rho is not None:
             words += f" The release is zero-concentrated differentially private (rho = {short_figure(self.rho)})."
             if self.mu is not None:
-                words += f" It loses no more privacy than a Gaussian mechanism with mu = {short_figure(self.mu)}."
+                moved = f"{short_figure(self.mu)} standard deviations (mu)"
+                words += f" It loses no more privacy than Gaussian noise whose mean a record moves by {moved}."
             words += " From this an epsilon follows for every other delta."
         if percent > 99:
             words += " So large an epsilon hardly protects."

@@ -28,9 +28,9 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
     )
     reaches = "the middle of its range to the upper" if bounds.center else "0 to the largest"
     yield Prose(
-        "A score is the intercept plus what each column adds. A number is clipped to its bounds, and adds the "
-        "figure times its value. A date counts as days since its lower bound. The standardised figure is what the "
-        f"column adds if the value goes from {reaches} bound. "
+        "A score is the intercept plus what each column adds. A number is clipped to its bounds, and adds its "
+        "value times the figure in the table. A date counts as days since its lower bound. The standardised figure is "
+        f"the change of the score if the value goes from {reaches} bound. "
         "For a row that is shortened (see above), use `smc-dp predict`."
     )
     days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}

@@ -163,4 +163,4 @@ def _read(rows: str | PathLike[str] | DataFrame, form: FileFormat | None) -> Tab
 
 
 def _encoded(table: Table, bounds: Bounds) -> Rows:
-    return encode_labelled_rows(table, bounds, str(bounds.label))
+    return encode_labelled_rows(table, bounds, str(bounds.label), released=True)

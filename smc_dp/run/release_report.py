@@ -298,7 +298,7 @@ def _computed(release: PublishedRelease, sent: TrafficTotals | None) -> Iterator
     known = sorted(set(release.parameters) - {"parties", "label"})  # a file that was read has them in another order
     rows = [(PARAMETER_TITLES.get(name, name), shorten(setting_text(release.parameters[name])), name) for name in known]
     yield PageTable("What was agreed on", ("setting", "value", "in release.json"), tuple(sorted(rows)))
-    yield Prose("A participant with any other setting could not have exchanged a message with the others.")
+    yield Prose("The keys of all messages depend on these settings: with another setting no message can be read.")
     if sent is not None:
         yield Prose(f"It took {sent.messages:,} messages and {sent.bytes:,} bytes in all, as the transcript shows.")
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from smc_dp.core.arrays import Array
 from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.sources import PreparedData
 from smc_dp.data.table import Table
+from smc_dp.pages.blocks import Prose, coded_prose
 
 
 def count_shared(X: Array, others: Array) -> int:
@@ -25,3 +31,12 @@ def are_all_shared(X: Array, shared: int, table: Table | None, others: Table) ->
     ):
         return True
     return shared == len(X) < 2 * len({row.tobytes() for row in X})
+
+
+def shared_test_rows(found: PreparedData) -> Iterator[Prose]:
+    """Yield a warning where test rows are also rows of the parties: then a model seems more accurate than it is."""
+    if found.test is None:
+        return
+    learned = np.concatenate([own.X for own in found.federation.parties])
+    if shared := count_shared(found.test.X, learned):
+        yield coded_prose("run.shared_test_rows", count=shared, rows=len(found.test))

@@ -26,7 +26,7 @@ CASES_NOTE = (
     "differ from secret to secret. A sentence without these words holds in all cases. A cell of a table shows the case "
     "in which most is known."
 )
-SUBSETS_NOTE = "A coalition also knows everything that fewer of its members know. The sentences do not repeat that."
+SUBSETS_NOTE = "What a part of a coalition knows, the coalition knows, too. The list of changes does not repeat it."
 
 
 class Known(NamedTuple):

@@ -39,8 +39,8 @@ HOW_TO_READ = (
     "The text of the paper or of the notes follows, word for word, and where the program differs from it.",
     "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. Square brackets "
     "enclose a ciphertext. The number behind it is its content, which only the named holders of the key can read.",
-    "The knowledge so far comes last. It says which secrets of the others each participant can work out, and each "
-    "coalition of participants that share all that they saw.",
+    "The knowledge so far comes last: for each participant, and for each coalition that shares all that its members "
+    "saw, it says which secrets of the others they can work out.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"

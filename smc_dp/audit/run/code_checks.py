@@ -90,18 +90,22 @@ def _distribution_check_text(found: DistributionCheck) -> str:
     without = f". In every execution {', '.join(found.drop_outs)} drops out" if found.drop_outs else ""
     return (
         f"There were {found.tests} exact tests on {coalitions} coalitions, at the significance level "
-        f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions in each of two worlds{more}, all "
-        f"with equal output, and {found.simulated} simulated ones{without}. "
+        f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions for each of two inputs{more}, all "
+        f"with equal output, and {found.simulated} that the proof's simulator made{without}. "
         f"{_power(found.simulator, 'between the protocol and the simulator')}. "
-        f"{_power(found.between, 'between two worlds')}. Control: of {found.mutants} copies of the protocol with one "
-        f"field one bit short, {caught} were rejected"
+        f"{_power(found.between, 'between the two inputs')}. Control: of {found.mutants} copies of the protocol with a "
+        f"planted fault (a field that is one bit too short), {caught} were rejected"
     )
 
 
 def _power(power: DetectionPower, where: str) -> str:
     shifts = [x for x in (power.fair, power.rarer) if x is not None]
-    found = f"A shift of {max(shifts):.2f} or more" if len(shifts) == len((power.fair, power.rarer)) else "No shift"
-    return f"{found} in a probability {where} is found with a power of {POWER:.0%}"
+    found = (
+        f"A difference of {max(shifts):.2f} or more"
+        if len(shifts) == len((power.fair, power.rarer))
+        else "No difference"
+    )
+    return f"{found} in the probability of an event {where} would be noticed with a probability of {POWER:.0%}"
 
 
 def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequence[str]) -> CheckOutcome:
@@ -109,7 +113,7 @@ def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequen
     for one in shown:
         if one.found < one.tries or one.mistaken or not one.tries:
             return failed("limitations.attack_fails", about=_SCOPE, found=_counted(one), mistaken=one.mistaken)
-    said = ". The others under 'Not claimed by the protocol' were not tested" if untried else ""
+    said = ". Limitations that have no attack were not tested" if untried else ""
     succeeded = " ".join(_counted(one) for one in shown)
     return passed("limitations.holds", about=_SCOPE, succeeded=succeeded, said=said)
 

@@ -154,13 +154,13 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "structure",
-        "Does each view have the structure of the simulated view, and nothing else?",
+        "Does each view have the structure that the proof's simulator gives it, and nothing else?",
         check_structure,
     ),
     Check(
         "leakage",
         "structure-together",
-        "Do the views together hold what their simulator makes?",
+        "Do the views together contain what the proof's simulator makes of them?",
         check_structure_together,
     ),
     Check(

@@ -197,7 +197,7 @@ def _figures(audited: AuditedRun) -> Iterator[PageBlock]:
 def missing_for_next_level(report: AuditReport) -> str:
     """Return what the next level of assurance needs; nothing where the last one was reached."""
     level = report.assurance.next
-    return f"For level {level.number} of 3 ({level.name}) is missing: {_reasons(level)}." if level else ""
+    return f"To reach level {level.number} of 3 ({level.name}), the audit lacks: {_reasons(level)}." if level else ""
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:
@@ -239,8 +239,8 @@ def _made(report: AuditReport) -> Iterator[str]:
     given = (repr(shorten(PurePath(report.run).name, _SHORT)), *(f"{kind}={kind.upper()}" for kind in beside))
     capitals = " Names in capitals stand for the files that were given." if beside else ""
     call = f"audit_page(audit_run({', '.join(given)}))"
-    where = "audit_run of smc_dp and audit_page of smc_dp.audit.run.report_blocks"
-    yield f"In the folder that holds this run, Python makes such a page with {call}: {where}.{capitals}"
+    imports = "from smc_dp import audit_run; from smc_dp.audit.run.report_blocks import audit_page"
+    yield f"In Python, in the folder that contains this run: {imports}; {call}.{capitals}"
 
 
 def _caveats(audited: AuditedRun) -> Iterator[PageBlock]:

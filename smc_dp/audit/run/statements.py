@@ -106,7 +106,12 @@ def check_commitments(evidence: Evidence) -> CheckOutcome:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("statements", "statements", "Did no participant sign two statements about the same thing?", check_statements),
+    Check(
+        "statements",
+        "statements",
+        "Did each participant sign at most one statement about each thing?",
+        check_statements,
+    ),
     Check(
         "statements",
         "published-values",

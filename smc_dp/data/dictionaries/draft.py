@@ -80,8 +80,8 @@ def _alone(texts: Sequence[str], names: set[str], claimed: Counter[str]) -> Iter
 _TRUTH = ("false", "true")
 _LONGEST = 90  # characters of aliases on a line
 _EMPTY_CELLS = (
-    "Empty cells: fill in a value, add a feature for them, or leave the row out (only where the guarantee allows the",
-    "number of rows to change). Without a line an empty cell is refused.",
+    "Empty cells: fill in a value, add a feature for them, or leave the row out (only with adjacency addremove, or a",
+    "method that protects whole parties). Without a line an empty cell is refused.",
 )
 _OF_NAMES = (
     'Say what each column is, from a form or an instrument, never from the rows: [0, 120] for a number, ["f", "m"] for',
@@ -174,14 +174,14 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
         yield _Line(f"range = {value}  # {note}", waits=bool(lacks))
     elif entry is None or not isinstance(entry.said, LevelsEntry):
         yield _Line(f"column = {_QUOTED}  # the column of classes: delete its line under [columns]", waits=True)
-        yield _Line(f"{_CLASSES}  # of two, a score above 0 means the second", waits=True)
+        yield _Line(f"{_CLASSES}  # of two, a score above 0 predicts the second", waits=True)
     else:
         yield _Line(f"column = {_value(entry.name)}")
         if entry.said.levels:
-            of_two = "  # a score above 0 means the second" if len(entry.said.levels) == 2 else ""
+            of_two = "  # a score above 0 predicts the second" if len(entry.said.levels) == 2 else ""
             yield _Line(f"classes = {_levels(entry.said)}{of_two}")
         else:
-            said = "not stated; of two, a score above 0 means the second; for a number: range = [LOW, HIGH]"
+            said = "not stated; of two, a score above 0 predicts the second; for a number: range = [LOW, HIGH]"
             yield _Line(f"{_CLASSES}  # {said}", waits=True)
     yield _Line("")
 
@@ -245,7 +245,7 @@ def _missing(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
         yield _Line("[missing]")
         if any(isinstance(entry.said, UnknownEntry) for entry in found):
             yield _comment(
-                'COLUMN = "indicator"  # of numbers and dates; of levels "category"; or "leave out", or a value'
+                'COLUMN = "indicator"  # for numbers and dates; "category" for levels; for all: "leave out", or a value'
             )
         for entry in (entry for entry in found if not isinstance(entry.said, UnknownEntry)):
             first = "category" if isinstance(entry.said, LevelsEntry) else "indicator"

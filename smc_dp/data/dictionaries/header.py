@@ -24,7 +24,7 @@ from smc_dp.data.limits import TABLE_LIMITS
 from smc_dp.data.table_reader import GzipSource, stated_format
 from smc_dp.data.text_lines import ByteSource
 
-_KIND = "only the first line was read. If a name below is a value of a row, delete this file"
+_KIND = "of which only the first line was read: if that is a row and no header, delete this file"
 _LONGEST = 1 << 20  # bytes of a header
 _PARQUET_MAGIC, _GZIP_MAGIC = b"PAR1", b"\x1f\x8b"
 _TABS = frozenset({".tsv", ".tab"})

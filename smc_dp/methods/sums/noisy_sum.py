@@ -209,7 +209,7 @@ def check_announced_rows(n: int, announced: AnnouncedRows) -> None:
 def row_cap_caveat(announced: AnnouncedRows) -> str:
     """Return the caveat of every method with a cap on numbers of rows."""
     most = announced.most_rows
-    return f"Each party must have from 1 to {most:,} rows. All learn that it does."
+    return f"Each party must have from 1 to {most:,} rows. All learn this much of each number."
 
 
 def released_rows_caveats(threat_model: ThreatModel) -> Iterator[str]:

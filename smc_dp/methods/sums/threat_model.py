@@ -25,8 +25,8 @@ COMPUTATIONAL_CAVEAT = (
     "cryptography."
 )
 MALICIOUS_CAVEAT = (
-    "A malicious participant can deny everybody the result. What was charged by then may stay charged. It can enter "
-    "invented numbers. There is no promise of a result, or of a correct one, only that nothing "
+    "A malicious participant can deny everybody the result. What the ledgers were charged by then may stay charged. It "
+    "can enter invented numbers. There is no promise of a result, or of a correct one, only that nothing "
     "besides the sums is revealed."
 )
 _THEY_MAY = (

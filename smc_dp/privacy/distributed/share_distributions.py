@@ -109,7 +109,7 @@ class GammaShares:
         return Fraction(self.dimension + 1, 2 * self.honest)
 
     def share(self, rng: Stream) -> list[int]:
-        """Draw one party's share, exactly distributed for uniform bits but for V, which is rounded up."""
+        """Draw one party's share. From uniform bits its distribution is exact, except that V is rounded up."""
         V = gamma_above(self.shape, 2 * self.scale**2, rng)
         return [discrete_gaussian(V, rng) for _ in range(self.dimension)]
 

@@ -139,7 +139,7 @@ def test_what_the_whole_file_lacks_is_a_fault_like_others(folder: Path, capsys: 
     (folder / "other.csv").write_text("years,gender\n1,f\n")
     code, out, _ = said(capsys, "check", "other.csv", "--bounds", "bounds.toml", "--party", "north")
     assert code == 2
-    assert [line.split(";")[0] for line in out.splitlines()[1:]] == [
+    assert [line.split(".")[0] for line in out.splitlines()[1:]] == [
         f"  column '{name}' is missing" for name in ("age", "sex", "back")
     ]
     (folder / "other.csv").write_text("age,sex,back\n")

@@ -273,7 +273,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
     "a quote that does not end": (
         b'age;sex\n1;"f\n2;m\n',
         'separator = ";"',
-        "is not CSV: line 2 has a quote that does not end",
+        "is not CSV: line 2 has a quotation mark without its end",
     ),
     "text behind a quote": (
         b'age,sex\n1,m\n1,"f"x\n',
@@ -287,7 +287,11 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         "line 2: wanted a number, the cell is empty",
     ),
     "right as it is": (b"a;b,c\n1;2\n", 'separator = ";"', "the table has 'a', 'b,c'"),
-    "tabs and commas": (b"a\tb,c\n1\t2,5\n", "", "column 'age' is missing; the table has 'a\\tb', 'c'"),
+    "tabs and commas": (
+        b"a\tb,c\n1\t2,5\n",
+        "",
+        "the table has 'a\\tb', 'c'",
+    ),
 }
 
 

@@ -142,7 +142,7 @@ def test_the_policy_may_name_the_data_and_their_form(site: Paths) -> None:
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\nNA;m;no\n")
     site["policy"].write_text(f'data = "rows.csv"\n{studies.SITE_POLICY}[file]\nseparator = ";"\ndecimal = ","\n')
     word, empty = look(site, data=None).faults  # the second shows once the first is stated
-    assert [fault.code for fault in (word, empty)] == ["cell.not_a_number", "cell.empty"]
+    assert [fault.code for fault in (word, empty)] == ["cell.not_a_number", "cell.empty_then"]
     assert "column 'age', line 3" in word.place
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\n7,0;m;no\n")
     found = look(site, data=None)

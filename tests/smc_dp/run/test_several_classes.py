@@ -256,7 +256,8 @@ def test_an_audit_refuses_what_are_no_classes(place: Path) -> None:
 
 def test_an_audit_of_weights_that_do_not_follow_fails(place: Path, tmp_path: Path) -> None:
     found = publication.check_release(load_evidence(f.edited(place / "run", tmp_path / "run", RELEASE, other_order)))
-    assert (found.status, found.detail) == ("failed", f"{WEIGHTS} that was published")
+    assert found.status == "failed"
+    assert found.detail.startswith(WEIGHTS)
 
 
 def test_without_its_record_the_shape_is_all_that_is_known(place: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ CHECKS: tuple[Check, ...] = (
     _check("units", "Is every ciphertext a unit of its kind?", ciphertexts.check_units),
     _check("repeats", "Was every ciphertext sent only once?", ciphertexts.check_repeats),
     _check("freshness", "Does every ciphertext carry new randomness?", ciphertexts.check_freshness),
-    _check("nonces", "Is no key used twice with one nonce?", nonces.check_nonces),
+    _check("nonces", "Is each nonce used at most once with each key?", nonces.check_nonces),
     _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.check_masks),
-    _check("canaries", "Does no view contain a private number of another participant?", secrecy.check_canaries),
+    _check("canaries", "Are all views free of other participants' private numbers?", secrecy.check_canaries),
 )

@@ -79,7 +79,9 @@ def test_each_level_is_reached_by_what_it_takes(given: Given, whole: AuditReport
 
 def test_what_is_missing_stands_before_what_passed(given: Given, whole: AuditReport) -> None:
     *_, missing, first, second, third, verdict = lines(given.report())
-    assert missing.startswith("For level 3 of 3 (every message was replayed) is missing: the views of 'north-0', ")
+    assert missing.startswith(
+        "To reach level 3 of 3 (every message was replayed), the audit lacks: the views of 'north-0', "
+    )
     assert first.startswith("1. The transcript is whole: reached. ")
     assert second.startswith("2. It is authentic: reached. ")
     assert third.startswith("3. Every message was replayed: not reached")
@@ -177,7 +179,7 @@ def test_a_record_with_a_missing_line_reaches_no_level(given: Given, tmp_path: P
     assert number(found) == 0
     assert list(texts_by_code(blocks(found))) == ["audit.level_missing", "audit.failed"]
     assert texts_by_code(blocks(found))["audit.level_missing"].startswith(
-        "For level 1 of 3 (the transcript is whole) is missing: "
+        "To reach level 1 of 3 (the transcript is whole), the audit lacks: "
     )
     assert "1. The transcript is whole: not reached. What is missing stands above." in lines(found)
     assert found.verdict == found.document.verdict == "audit.failed"

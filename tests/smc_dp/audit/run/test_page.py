@@ -63,7 +63,7 @@ def test_the_first_sheet_says_what_everybody_asks(report: AuditReport) -> None:
 
 def test_what_is_missing_stands_before_what_passed(report: AuditReport) -> None:
     found = text(report)
-    assert found.index("For level 2 of 3 (it is authentic)") < found.index("The transcript is whole: reached")
+    assert found.index("To reach level 2 of 3 (it is authentic)") < found.index("The transcript is whole: reached")
     assert found.index("The transcript is whole: reached") < found.index("PASSED: no check failed.")
     assert "Every message was replayed: not reached. It needs level 2, and the views of" in found
 
@@ -105,7 +105,7 @@ def test_a_run_that_guarantees_nothing_says_so_first(report: AuditReport) -> Non
 def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first_sheet(report: AuditReport) -> None:
     """A promise against whoever takes part is none in a simulation, whose one process has all rows."""
     simulated = text(report)
-    assert simulated.index("Run a simulation: one process") < simulated.index("(it is authentic) is missing")
+    assert simulated.index("Run a simulation: one process") < simulated.index("(it is authentic), the audit lacks")
     assert "messages of some did not come" not in simulated
     for outcome, said in (
         (

@@ -66,7 +66,7 @@ def test_what_the_code_book_says_is_in_the_bounds() -> None:
     )
     assert (bounds.label, bounds.classes) == ("out", ("No", "Yes"))
     assert dict(bounds.aliases)["Yes"] == ("yes", "YES", "1", "true", "TRUE", "True")
-    assert "# left out: name (the record's own name)" in found.text
+    assert "# left out: name (an identifier of the record)" in found.text
 
 
 @pytest.mark.parametrize(
