@@ -59,9 +59,13 @@ def _room(module: str) -> str:
 
 
 def _of_another(attack: MeasuredAttack, section: Section) -> Section:
-    """Return the section of an attack on another protocol, which begins with the reason why it is on this page."""
+    """Return the section of an attack on another protocol, which begins with the reason why it is on this page.
+
+    The notes on the step are left out: they are the other protocol's.
+    """
     why = f"This attack breaks another protocol ({attack.paper}). It is here because this protocol prevents it."
-    return replace(section, blocks=(Prose(why), *section.blocks))
+    own = (block for block in section.blocks if not (isinstance(block, Section) and block.details))
+    return replace(section, blocks=(Prose(why), *own))
 
 
 def _section(

@@ -88,7 +88,7 @@ def twisted(message: Any, slot: FieldSpec, how: str, layout: Any) -> Any:
     if slot.count is None:
         return replace(message, **{slot.name: TWISTS[how.lower()](value, width)})
     if how in WHOLE:
-        other: Sequence[Any] = value[::-1] if how == "reversed" else value[-1:] * len(value)
+        other: Sequence[Any] = value[::-1] if how == "reversed" else tuple(value[-1:]) * len(value)
     else:
         some = len(value) if how.isupper() else 1
         other = [TWISTS[how.lower()](x, width) if i < some else x for i, x in enumerate(value)]

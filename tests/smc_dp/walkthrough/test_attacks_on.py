@@ -49,6 +49,7 @@ def test_an_attack_on_another_protocol_begins_with_why_it_is_there() -> None:
 def test_without_time_nothing_is_measured_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attacks_on, "measure", None)
     told = text(attacks_on.attack_sections("secure_sum", seconds=0))
+    assert "what is noted of the step" not in told  # in the notes of the other protocol
     assert told.count("Not measured here") == 3
     assert "smc-dp lab attack strip-noise" in told
     assert "succeeded in" not in told
