@@ -25,6 +25,7 @@ MOST_FAILURE = Fraction(1, 1 << SECURITY)
 LEAST_THRESHOLD = 2  # with 1, every share is the secret
 LEAST_DEGREE, MOST_DEGREE = 4, 254  # with 2, no neighbour may drop out; there are 255 shares over GF(256)
 LEAST_CLOSED_DEGREE = 2  # where nobody may drop out: one on either side
+CHOSEN_CLOSED_DEGREE = 10  # at least, where it is chosen here: fewer than so many never tear a circle, agreed on or not
 _INDEX_BYTES = 2
 
 
@@ -82,8 +83,9 @@ def least_neighbourhood(K: int, t: int, D: int, R: int) -> Neighbourhood | None:
 
 @lru_cache(maxsize=64)
 def least_closed_neighbourhood(K: int, t: int) -> Neighbourhood | None:
-    """Return the same where nobody may drop out."""
-    return _least(partial(closed_neighbourhood, K, t), K, LEAST_CLOSED_DEGREE)
+    """Return the same where nobody may drop out, with ten neighbours or more, or as many as there are."""
+    least = max(LEAST_CLOSED_DEGREE, min(CHOSEN_CLOSED_DEGREE, (K - 1) // 2 * 2))
+    return _least(partial(closed_neighbourhood, K, t), K, least)
 
 
 def _least(of_degree: Callable[[int], Neighbourhood], K: int, least: int) -> Neighbourhood | None:

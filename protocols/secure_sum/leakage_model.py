@@ -24,11 +24,11 @@ def sample_session(K: int) -> Parameters:
 
 def profiles(p: Parameters) -> tuple[Parameters, ...]:
     """Return the other kinds of session: no drop-outs, a published opening, published shares, a sparse graph without
-    drop-outs, and from six parties on one with drop-outs in which not all are neighbours.
+    drop-outs, and one with drop-outs, from as many parties on as there have to be for not all to be neighbours.
     """
     full = replace(p, colluders=p.K - 1, dropouts=0)
     published = (replace(p, verifiable=True), replace(full, output=SHARES, sums=p.sums[:1]))
-    closed = (replace(full, colluders=1, degree=LEAST_CLOSED_DEGREE),) if p.K > LEAST_CLOSED_DEGREE else ()
+    closed = (replace(full, colluders=1, degree=LEAST_CLOSED_DEGREE),) if p.K > LEAST_CLOSED_DEGREE + 1 else ()
     circle = (replace(p, colluders=1, dropouts=1, degree=LEAST_DEGREE),) if p.K > LEAST_DEGREE + 1 else ()
     return (*((full, *published) if p.D else published), *closed, *circle)
 

@@ -47,7 +47,16 @@ def addend_of_victim(p: Parameters, views: Sequence[View], published: Mapping[st
 
 
 def all_but_one(p: Parameters) -> Coalitions:
-    """Return the coalition of Charlie and all parties but the last, where they are more than t."""
+    """Return the coalition of Charlie and all parties but the last, where they are more than t, in a complete graph."""
+    return () if p.degree else _without_the_last(p)
+
+
+def all_around_one(p: Parameters) -> Coalitions:
+    """Return the same coalition in a sparse graph."""
+    return _without_the_last(p) if p.degree else ()
+
+
+def _without_the_last(p: Parameters) -> Coalitions:
     return () if p.output == SHARES or p.t >= p.K - 1 else ((*p.parties[:-1], CURATOR_NAME),)
 
 
@@ -109,6 +118,16 @@ LIMITATIONS = (
         "If more than t parties collude with Charlie, the noise is less than the guarantee needs; t is the number of "
         "colluders that was agreed on. If all parties but one collude with him, only the last one's share is left.",
         Attack(all_but_one, addend_of_the_last, _true_addend),
+        lambda p: not p.degree,
+    ),
+    Limitation(
+        "If each party shares masks only with its neighbours in a sparse graph, and more than t parties collude with "
+        "Charlie, the noise is less than the guarantee needs; t is the number of colluders that was agreed on. If "
+        "those around a stretch of the cyclic order of parties collude, as many as one party has neighbours, they can "
+        "read the sum of that stretch, down to a single party's contribution. A party whose state is read counts as "
+        "one of the t only if whose it is does not depend on that order.",
+        Attack(all_around_one, addend_of_the_last, _true_addend),
+        lambda p: p.degree > 0,
     ),
     Limitation(
         "If each party shares masks only with its neighbours in a sparse graph, nothing is claimed against a malicious "
@@ -122,7 +141,8 @@ LIMITATIONS = (
         "If each party shares masks only with its neighbours in a sparse graph, and nobody may drop out, nothing is "
         "claimed against a malicious Charlie or malicious parties. Charlie can choose the coins of malicious parties "
         "last, and so the order of all parties. In an order in which malicious parties stand on both sides of a party, "
-        "they can remove the masks from its contribution.",
+        "they can remove the masks from its contribution. If different parties read different greetings of one party, "
+        "the sum is false, and is charged. Nobody notices during the session.",
         applies=lambda p: p.degree > 0 and not p.D,
     ),
     Limitation(

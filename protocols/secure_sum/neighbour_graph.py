@@ -58,9 +58,9 @@ async def closed_party(me: Endpoint, p: Parameters) -> Vault:
     own = await _greeted(me, masking.closed_key(seat.secret))
     root, near = await _seated(me, p, own, seat.coin)
     greetings = await me.greetings(MaskKeys, tuple(p.parties[i] for i in near))
-    keys = [greetings[p.parties[i]].message.keys[0] for i in near]
-    pairs = masking.closed_pairs(seat.secret, me.index, keys)
-    roster.check_mask_keys(me, p, greetings, dict(zip(keys, pairs.agreed, strict=True)).get)
+    keys = [*(greetings[p.parties[i]].message.keys[0] for i in near), own.message.keys[0]]
+    pairs = masking.closed_pairs(seat.secret, me.index, keys)  # the last is with itself, to see that nobody has its key
+    roster.check_mask_keys(me, p, {**greetings, me.name: own}, dict(zip(keys, pairs.agreed, strict=True)).get)
     return Vault(root, roster.first_query(me.session_id), (), pairs, near=near)
 
 

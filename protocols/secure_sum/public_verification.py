@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from protocols.arithmetic.ring import Vector
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault
@@ -52,16 +54,35 @@ def contradicted_statement(
     if opened is None:
         return None
     signed = [message for name, message in statements if name == CURATOR_NAME]
-    g, query, start = roster.greetings_digest(p, greetings), roster.first_query(session), 0
-    for r, members in enumerate(opened.members):
-        S = opened.S[start : start + p.length(r)]
+    if p.degree:  # contexts follow from the root of the circle, which greetings do not show
+        return _signed_otherwise(p, opened, signed)
+    g, query = roster.greetings_digest(p, greetings), roster.first_query(session)
+    for r, (members, S) in enumerate(_published_sums(p, opened)):
         at, digest = roster.sum_context(session, g, r, query), masking.digest(S, p.width)
         for message in (message for message in signed if message.context == at):
             other = isinstance(message, Ended) and message.digest != digest
             if other or message.members != members:
                 return Violation(Fault("sum.not_as_signed", {"sum": r}), CURATOR_NAME)
-        query, start = roster.next_query(p, session, r, query, members, S), start + p.length(r)
+        query = roster.next_query(p, session, r, query, members, S)
     return None
+
+
+def _signed_otherwise(p: Parameters, opened: Any, signed: Sequence[Any]) -> Violation | None:
+    """Return the violation of Charlie if he signed a list or a result for more sums than he published it of."""
+    published: Counter[tuple[int, bytes]] = Counter()
+    for members, S in _published_sums(p, opened):
+        published.update([(members, b""), (members, masking.digest(S, p.width))])
+    said = {(x.context, x.members, x.digest if isinstance(x, Ended) else b"") for x in signed}
+    other = Counter((members, digest) for _, members, digest in said) - published
+    return Violation(Fault("sum.signed_otherwise"), CURATOR_NAME) if other else None
+
+
+def _published_sums(p: Parameters, opened: Any) -> Iterator[tuple[int, Vector]]:
+    """Yield the list and the result of each sum that was published."""
+    start = 0
+    for r, members in enumerate(opened.members):
+        yield members, opened.S[start : start + p.length(r)]
+        start += p.length(r)
 
 
 def false_dealer(p: Parameters, greetings: _Greetings, messages: Sequence[DisclosedMessage]) -> Violation | None:

@@ -25,7 +25,7 @@ def check_party_limits(K: int, t: int, D: int, *, sparse: bool = False) -> None:
     if t >= K:
         raise InputError("colluders.too_many", most=K - 1, parties=K, got=t)
     if sparse:
-        closed_degree(K, t, D)
+        closed_graph(K, t, D)
     elif has_sparse_graph(K, D):
         if graph.least_neighbourhood(K, t, D, 1) is None:
             most = graph.most_dropouts(K, t, 1)
@@ -42,24 +42,23 @@ def has_sparse_graph(K: int, D: int) -> bool:
 def sparse_graph_failure(K: int, t: int, D: int, sums: int, *, sparse: bool = False) -> Fraction:
     """Return a bound on the probability that a circle does not do for so many sums; 0 without one.
 
-    Where there is no circle that will do, the sum is refused.
+    `sparse`: raises InputError where there is no circle that will do.
     """
     if sparse:
-        found = graph.least_closed_neighbourhood(K, t)
-    else:
-        found = graph.least_neighbourhood(K, t, D, sums) if has_sparse_graph(K, D) else None
+        return closed_graph(K, t, D).failure
+    found = graph.least_neighbourhood(K, t, D, sums) if has_sparse_graph(K, D) else None
     return Fraction(0) if found is None else found.failure
 
 
-def closed_degree(K: int, t: int, D: int) -> int:
-    """Return the number of neighbours of a party in a sparse graph that is asked for although nobody may drop out.
+def closed_graph(K: int, t: int, D: int) -> graph.Neighbourhood:
+    """Return the neighbourhood of a party in a sparse graph that is asked for although nobody may drop out.
 
     Raises InputError, with the nearest that works, where there is none.
     """
     if D:
         raise InputError("sparse_graph.with_dropouts", got=D)
     if (found := graph.least_closed_neighbourhood(K, t)) is not None:
-        return found.degree
+        return found
     low, high = -1, t
     while high - low > 1:
         middle = (low + high) // 2

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from smc_dp.core.errors import InputError
 from smc_dp.methods.sums.party_limits import (
     check_party_limits,
-    closed_degree,
+    closed_graph,
     has_sparse_graph,
     sparse_graph_failure,
 )
@@ -113,7 +113,7 @@ class ThreatModel:
     @property
     def degree(self) -> int:
         """Number of neighbours to ask the protocol for; 0 where it decides itself who shares masks with whom."""
-        return closed_degree(self.parties, self.colluders, self.dropouts) if self.sparse else 0
+        return closed_graph(self.parties, self.colluders, self.dropouts).degree if self.sparse else 0
 
     def with_graph_failure(self, promised: PrivacyStatement, sums: int) -> PrivacyStatement:
         """Return the statement of so many sums, with the probability that their neighbour graph fails added to delta.

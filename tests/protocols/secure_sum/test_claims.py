@@ -46,7 +46,7 @@ SESSIONS = {
     ("name", "drop_outs", "graph"),
     [
         *(("one may vanish", 3, 0), ("nobody may vanish", 0, 0)),
-        *(("in a sparse graph", 3, 1), ("in a sparse graph without drop-outs", 0, 1)),
+        *(("in a sparse graph", 3, 2), ("in a sparse graph without drop-outs", 0, 2)),
     ],
 )
 def test_a_session_has_only_the_limitations_of_what_was_agreed_on(name: str, drop_outs: int, graph: int) -> None:
@@ -56,7 +56,7 @@ def test_a_session_has_only_the_limitations_of_what_was_agreed_on(name: str, dro
     assert list(found) == [sentence for sentence in every if sentence in found]
     assert len([s for s in found if "drop-outs" in s or "dealer" in s]) == drop_outs
     assert len([s for s in found if "sparse graph" in s]) == graph
-    assert len(every) - len(found) == 5 - drop_outs - graph
+    assert len(every) - len(found) == 6 - drop_outs - graph // 2
 
 
 def trials() -> Trials:
@@ -152,6 +152,8 @@ def test_who_is_not_claimed_hears_why() -> None:
     assert claim.why_not(p, ("charlie",)) == []
     assert claim.why_not(p, (*p.parties[: p.T], "charlie")) == [enough]
     assert claim.why_not(p, (*p.parties, "charlie")) == [enough, all_but_one]
+    (around,) = claim.why_not(parameters(7, 1, 0, degree=2), (*p.parties, "P6", "charlie"))
+    assert "sparse graph" in around
 
 
 # The model.

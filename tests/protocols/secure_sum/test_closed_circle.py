@@ -75,10 +75,22 @@ def test_no_order_of_more_neighbours_than_the_coalition_has_members_is_torn() ->
 
 
 @pytest.mark.parametrize(
-    ("K", "t", "degree"), [(3, 1, 2), (1000, 1, 2), (50, 16, 18), (1000, 100, 18), (1000, 333, 36), (2000, 666, 38)]
+    ("K", "t", "degree"),
+    [
+        (3, 1, 2),
+        (10, 1, 8),
+        (11, 1, 10),
+        (1000, 1, 10),
+        (50, 16, 18),
+        (1000, 100, 18),
+        (1000, 333, 36),
+        (2000, 666, 38),
+    ],
 )
 def test_the_degree_is_the_least_that_does(K: int, t: int, degree: int) -> None:
-    """The failure is written again, with factorials; every degree below fails too often."""
+    """The failure is written again, with factorials; every degree below fails too often, or has neighbours below ten
+    though there are more.
+    """
     found = graph.least_closed_neighbourhood(K, t)
     assert found is not None
     assert (found.degree, found.threshold) == (degree, 0)
@@ -90,7 +102,8 @@ def test_the_degree_is_the_least_that_does(K: int, t: int, degree: int) -> None:
         return apart + permutation.bias(K) if apart else apart
 
     assert found.failure == failure(degree) <= graph.MOST_FAILURE
-    assert all(failure(k) > graph.MOST_FAILURE for k in range(2, degree, 2))
+    assert all(failure(k) > graph.MOST_FAILURE for k in range(10, degree, 2))
+    assert degree >= min(10, K - 2 + K % 2)
 
 
 @pytest.mark.parametrize(("K", "t"), [(2, 0), (10, 8), (1000, 900)])
@@ -241,10 +254,7 @@ def test_a_key_of_small_order_is_refused_by_charlie_and_by_neighbours(
         return replace(said, keys=(bytes(masking.KEY_BYTES),)) if name == "P1" else said
 
     if not charlie_looks:
-        looks = roster.check_mask_keys
-        monkeypatch.setattr(
-            roster, "check_mask_keys", lambda me, *rest: None if me.name == CURATOR_NAME else looks(me, *rest)
-        )
+        none_look(monkeypatch, CURATOR_NAME, "P1")
     monkeypatch.setattr(neighbour_graph, "_greeted", whatever)
     program = replace(PROGRAM, greeting=Greeting(MaskKeys, dealing.draw_greeting_secrets, unusable))
     ledger = Ledger()
@@ -252,6 +262,32 @@ def test_a_key_of_small_order_is_refused_by_charlie_and_by_neighbours(
         simulated(made(SIX, program=program), ledger)
     assert caught.value.culprit == "P1"
     assert (ledger.charged == []) == charlie_looks
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_copy_of_the_own_key_is_told_by_whoever_stands_beside_it(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four parties, P2 posts the key of P1. Either they stand side by side, or both beside the same others."""
+    p = parameters(4, 1, 0, degree=2)
+    first: list[MaskKeys] = []
+
+    def copying(p: Parameters, name: str, drawn: Any) -> MaskKeys:
+        said = dealing.make_greeting(p, name, drawn)
+        if name == "P1":
+            first.append(said)
+        return replace(said, keys=first[0].keys) if name == "P2" else said
+
+    none_look(monkeypatch, CURATOR_NAME, "P2")
+    monkeypatch.setattr(neighbour_graph, "_greeted", whatever)
+    program = replace(PROGRAM, greeting=Greeting(MaskKeys, dealing.draw_greeting_secrets, copying))
+    run = made(p, seed, program=program).simulate()
+    assert run.published == {}
+    assert "mask_key.of_two_parties" in {fault.code for fault in run.why.values()}
+
+
+def none_look(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """These do not look at mask keys."""
+    looks = roster.check_mask_keys
+    monkeypatch.setattr(roster, "check_mask_keys", lambda me, *rest: None if me.name in names else looks(me, *rest))
 
 
 async def whatever(me: Any, key: bytes) -> Any:

@@ -16,3 +16,5 @@ def test_no_site_settles_another_sum_than_it_was_told(monkeypatch: pytest.Monkey
     nobody_holds(monkeypatch)
     publishing_others(monkeypatch, values=lambda values: (moved(values[0]),))
     assert at_sites(deployed(DATA, summed())) == {"sum.not_as_signed"}
+    in_a_circle = summed(dropouts=0, colluders=1, sparse_graph=True, semi_honest=True)
+    assert at_sites(deployed(DATA, in_a_circle)) == {"sum.signed_otherwise"}

@@ -73,6 +73,9 @@ def test_a_closed_graph_that_will_not_do_is_refused(
 ) -> None:
     with refused(code, **fields):
         ThreatModel(*counts, sparse=True).check()
+    if code.startswith("sparse_graph"):
+        with refused(code, **fields):
+            sparse_graph_failure(*counts, 1, sparse=True)
 
 
 @pytest.mark.parametrize(("K", "t"), [(3, 1), (10, 7), (1000, 333), (2000, 666)])
