@@ -32,8 +32,8 @@ def new_identities(
 ) -> None:
     """Make the key pair of one participant here. Or make those of all parties and of the curator in a new folder.
 
-    One name makes NAME.key, which is SECRET and stays at its site, and NAME.pub, one line to hand over. A folder also
-    gets identities.json, with all public keys, for audits.
+    Each participant gets NAME.key, which is SECRET and stays at its site, and NAME.pub, one line to hand over. A folder
+    also gets identities.json, with all public keys, for audits.
 
     \b
     Examples:

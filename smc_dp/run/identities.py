@@ -32,8 +32,8 @@ _LONGEST_PUBLIC = 256
 def create_identities(folder: Path, parties: Sequence[str], rng: Stream) -> dict[str, bytes]:
     """Write identities of these parties and of the curator into a new folder, and return the public keys.
 
-    Raises InputError for names that no run could have, and for a folder that exists. The public file comes last: a
-    folder without it was not finished.
+    Each has the files that `create_identity` writes. Raises InputError for names that no run could have, and for a
+    folder that exists. The public file comes last: a folder without it was not finished.
     """
     check_names(parties)
     made = {name: Identity.generate(rng.fork(f"identity {name}")) for name in (*parties, CURATOR_NAME)}
@@ -42,6 +42,7 @@ def create_identities(folder: Path, parties: Sequence[str], rng: Stream) -> dict
         folder.mkdir(mode=0o700, parents=True)
         for name, identity in made.items():
             write_file(folder / f"{name}{_ENDING}", _secret(identity), 0o600)
+            write_file(folder / f"{name}{_PUBLIC_ENDING}", _handed_over(name, identity), 0o644)
         document = json.dumps({name: key.hex() for name, key in public.items()}, indent=2)
         write_file(folder / PUBLIC_FILE, f"{document}\n".encode(), 0o644)
     except FileExistsError:
@@ -64,7 +65,7 @@ def create_identity(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, b
             raise InputError("identities.file_exists", path=str(path))
     try:
         write_file(key, _secret(identity), 0o600)
-        write_file(public, f"{name} {identity.public.hex()}\n".encode(), 0o644)
+        write_file(public, _handed_over(name, identity), 0o644)
     except FileExistsError as error:
         raise InputError("identities.file_exists", path=error.filename) from None
     except OSError as error:
@@ -179,6 +180,10 @@ def list_key_files(folder: Path) -> list[Path]:
 
 def _secret(identity: Identity) -> bytes:
     return f"{identity.seed.hex()}\n".encode()
+
+
+def _handed_over(name: str, identity: Identity) -> bytes:
+    return f"{name} {identity.public.hex()}\n".encode()
 
 
 def _public_key(value: object) -> str:

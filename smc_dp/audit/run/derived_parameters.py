@@ -133,7 +133,8 @@ def from_parameters(
         try:
             found = derive_parameters(evidence)
         except InputError as error:
-            return failed(error.fault.within(RELEASE))
+            fault = error.fault  # a file that was not read whole names itself
+            return failed(fault if fault.place.startswith(RELEASE) else fault.within(RELEASE))
         if of_shares is not None and found.shared is not None:
             return of_shares(evidence, found, found.shared)
         if of_own is not None and found.shared is None and not found.spec.smallest_sets_noise:

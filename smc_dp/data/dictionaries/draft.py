@@ -79,6 +79,7 @@ def _alone(texts: Sequence[str], names: set[str], claimed: Counter[str]) -> Iter
 
 _TRUTH = ("false", "true")
 _LONGEST = 90  # characters of aliases on a line
+_NAMED = 20  # columns that a refusal names
 _EMPTY_CELLS = (
     "Empty cells: fill in a value, add a feature for them, or leave the row out (only with adjacency addremove, or a",
     "method that protects whole parties). Without a line an empty cell is refused.",
@@ -133,7 +134,8 @@ def _labelled(source: str, entries: Sequence[DescribedColumn], label: str) -> De
     """Return the entry of the column of classes, or of the number that is predicted."""
     entry = next((entry for entry in entries if entry.name == label), None)
     if entry is None:
-        raise InputError("codebook.no_label", label=shown(label)).within(source)
+        have = ", ".join([shown(entry.name) for entry in entries[:_NAMED]] + ["..."] * (len(entries) > _NAMED))
+        raise InputError("codebook.no_label", label=shown(label), have=have).within(source)
     said = entry.said
     if isinstance(said, NumberEntry):
         return replace(entry, said=said.as_levels() or said)

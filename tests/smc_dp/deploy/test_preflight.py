@@ -244,7 +244,7 @@ def test_who_may_not_approve_does_not(site: Paths, tmp_path: Path, capsys: pytes
     beyond.write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\n")
     before = kept(tmp_path)
     for given, rule in (
-        (["--key", str(stranger), "--policy", str(site["policy"])], "the study has no participant"),
+        (["--key", str(stranger), "--policy", str(site["policy"])], "is that of no participant of the study"),
         (["--key", str(site["key"]), "--policy", str(beyond)], "max_epsilon: .*\n.*max_delta"),
         (["--key", str(site["key"])], "site policy: wanted a file"),
     ):

@@ -33,11 +33,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_keys_are_private_and_the_public_file_is_what_an_audit_reads(folder: Path) -> None:
-    assert sorted(p.name for p in folder.iterdir()) == ["charlie.key", "identities.json", "north-0.key", "north-1.key"]
+    names = ("charlie", "north-0", "north-1")
+    files = [f"{name}.{kind}" for name in names for kind in ("key", "pub")]
+    assert sorted(p.name for p in folder.iterdir()) == sorted([*files, "identities.json"])
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(p.stat().st_mode) for p in folder.glob("*.key")} == {0o600}
     found = identities.load_identities(folder)
     assert set(found) == {*PARTIES, CURATOR_NAME}
+    handed_over = [identities.parse_pinned(str(folder / f"{name}.pub")) for name in names]
+    assert handed_over == [(name, found[name].public) for name in names]
     assert identities.read_identities(folder / "identities.json") == {name: found[name].public for name in found}
     public = (folder / "identities.json").read_text()
     for identity in found.values():
