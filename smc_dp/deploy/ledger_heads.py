@@ -162,8 +162,9 @@ class OwnHeads:
 
     def _read_statements(self) -> Iterator[tuple[str, WitnessStatement]]:
         for (name, _), frame in self.came("seen").items():
+            if (witness := self.study.identities.get(name)) is None:  # a state can lie beside another study
+                continue
             try:
-                witness = self.study.identities[name]
                 yield name, WitnessStatement.read(frame.body, witness, self.own, self.owner)
             except InputError:
                 continue

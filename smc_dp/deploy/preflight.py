@@ -176,7 +176,11 @@ def _look_at_witnesses(
     if files.ledger is None:
         found.add([_NO_LEDGER])
         return
-    if ask is not None and not found.faults and not files.begun:
+    if ask is not None and not files.begun:
+        with found.looking():  # no witness sees a head that a head here contradicts
+            policy.check_witnesses(study, found.name, files.ledger, begun=True)
+        if found.faults:
+            return
         with found.looking():
             ask(policy)
     with found.looking():

@@ -82,17 +82,21 @@ class CosignedTranscript:
         return replace(self, statements=(*self.statements, made))
 
     def witnessed_by(self, session_id: bytes, name: str, identity: bytes) -> tuple[SignedNote, NoteSignature] | None:
-        """Return the statement and the cosignature of a participant; None without them, InputError for false ones."""
+        """Return the statement and the cosignature of a participant; None without them, InputError for false ones.
+
+        The statement has its own signature alone: nobody vouches for other lines below it.
+        """
         signer = VerifierKey(witness_name(identity), ED25519, identity)
         for note in self.statements:
-            if signer.signature_in(note) is None:
+            of_another = note.text.split("\n")[0] != signer.name
+            if of_another or (own := signer.signature_in(note)) is None:
                 continue
             key = VerifierKey.read(note.text.split("\n")[1])
             stated = note.text == _key_statement(session_id, key, identity)
             if not stated or key.kind != COSIGNATURE or key.name != signer.name or key.public == identity:
                 raise InputError("cosigned.no_statement", name=name)
             if (made := key.signature_in(self.head)) is not None:
-                return note, made
+                return replace(note, signatures=(own,)), made
         return None
 
     def cosigners(self, session: Session, transcript: bytes) -> list[str]:

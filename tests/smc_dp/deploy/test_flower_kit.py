@@ -103,6 +103,8 @@ def test_a_node_installs_the_pinned_bundle_and_no_other(kit: Path, tmp_path: Pat
     (tmp_path / "bundle").write_bytes(b"pinned")
     digest = kit / "sites" / "north" / "pin" / "digest"
     digest.write_text(f"{hashlib.sha256(b'pinned').hexdigest()}  smc-dp.smc-dp-flower.1-0-0.01234567.fab\n")
+    modes = [path.stat().st_mode & 0o777 for path in (digest.parent, digest.with_name("sitecustomize.py"))]
+    assert modes == [0o755, 0o644]  # Python passes over what the SuperNode's user may not read
     for asked in ("pinned", "file"):
         assert pinned(kit, tmp_path, asked).stdout == "installed b'pinned' True\n"
     other = pinned(kit, tmp_path, "another")

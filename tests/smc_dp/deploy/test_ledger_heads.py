@@ -483,6 +483,8 @@ def test_what_witnesses_have_shown_in_a_study_refuses_an_older_ledger_for_the_ne
     assert main(["study", "approve", *given, f"--ledger={newest}"]) == 0
     (fast_path / "study.toml").rename(fast_path / "moved.toml")  # a state without its study says nothing
     assert codes(older) == []
+    (fast_path / "study.toml").write_text(text().replace("south", "harbour"))  # nor one beside another study
+    assert codes(older) == []
 
 
 def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness_through_join(fast_path: Path) -> None:

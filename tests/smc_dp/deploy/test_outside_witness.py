@@ -197,6 +197,16 @@ def test_a_site_that_does_not_fit_shows_no_witness_anything(spoil: Callable[[Hom
     assert Handler.asked == asked
 
 
+def test_a_ledger_that_heads_here_refute_is_shown_to_no_witness(home: Home) -> None:
+    older = shutil.copy(home.ledger, home.folder / "older")
+    home.charge()
+    ask(home)
+    shutil.copy(older, home.ledger)
+    asked = Handler.asked
+    assert home.approve(f"--ledger={home.ledger}") == 2
+    assert Handler.asked == asked
+
+
 def test_the_refusal_of_one_witness_keeps_no_other_from_being_asked(home: Home) -> None:
     url = SitePolicy.read(home.files["policy"]).witnesses.urls[NAME]  # type: ignore[union-attr]
     first, second = "9.example", NAME

@@ -23,7 +23,7 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.ledger_heads import MOST_HEAD_BYTES, may_carry, own_witness
-from smc_dp.privacy.ledger.signed_note import SignedNote, VerifierKey, cosign_note, sign_note
+from smc_dp.privacy.ledger.signed_note import ED25519, NoteSignature, SignedNote, VerifierKey, cosign_note, sign_note
 from smc_dp.privacy.ledger.witness import Witness, witness_name
 from smc_dp.run.cosigned_transcript import CosignedTranscript, head_of_transcript, transcript_key
 from smc_dp.run.publication import publish_run
@@ -174,6 +174,13 @@ def test_a_statement_is_of_a_witness_for_one_session(wrong: str, tmp_path: Path)
         note, key = witness.cosign_closed(signed.head, log), witness.key
     good = CosignedTranscript(note).stating(SESSION, key, party)
     assert good.witnessed_by(SESSION, "P1", party.public) is not None
+    (statement,) = good.statements
+    other = sites.identity("P2").public
+    line = NoteSignature(witness_name(other), VerifierKey(witness_name(other), ED25519, other).key_id, bytes(64))
+    more = replace(good, statements=(statement.signed(line),))  # by a carrier, or by P1
+    assert (found := more.witnessed_by(SESSION, "P1", party.public)) is not None
+    assert found[0] == statement
+    assert more.witnessed_by(SESSION, "P2", other) is None
     assert CosignedTranscript.read(good.encode()) == good
     if wrong == "session":
         bad = CosignedTranscript(note).stating(bytes(32), key, party)
