@@ -124,7 +124,7 @@ def run_preflight(
     name: str | None,
     policy: SitePolicy | None,
     files: OwnFiles,
-    ask: AskWitnesses = lambda policy: None,
+    ask: AskWitnesses | None = None,
 ) -> PreflightResult:
     """Check whether this participant can take part with this ledger, these rows and this policy. Write nothing.
 
@@ -168,7 +168,7 @@ def _look_at_policy(study: JointStudy, name: str | None, policy: SitePolicy | No
 
 
 def _look_at_witnesses(
-    found: PreflightResult, study: JointStudy, policy: SitePolicy | None, files: OwnFiles, ask: AskWitnesses
+    found: PreflightResult, study: JointStudy, policy: SitePolicy | None, files: OwnFiles, ask: AskWitnesses | None
 ) -> None:
     """Check the witnesses of the ledger that the policy names. A site that does not fit shows them nothing."""
     if policy is None or policy.witnesses is None or found.name not in study.parties:
@@ -176,12 +176,9 @@ def _look_at_witnesses(
     if files.ledger is None:
         found.add([_NO_LEDGER])
         return
-    if ask is not None and not files.begun:
+    if ask is not None and not found.faults and not files.begun:
         with found.looking():  # no witness sees a head that a head here contradicts
             policy.check_witnesses(study, found.name, files.ledger, begun=True)
-        if found.faults:
-            return
-        with found.looking():
             ask(policy)
     with found.looking():
         policy.check_witnesses(study, found.name, files.ledger, files.begun)

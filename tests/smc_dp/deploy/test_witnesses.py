@@ -102,6 +102,10 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 def test_enough_witnesses_have_to_have_seen_the_ledger_for_this_study(home: Home) -> None:
     assert home.faults == ["witnesses.too_few"]
+    rows = home.files["data"].read_text()
+    home.files["data"].write_text(f"{rows}not,a,row\n")
+    assert home.faults[-1] == "witnesses.too_few" != home.faults[0]  # beside all other faults
+    home.files["data"].write_text(rows)
     home.ask("south", digest="")
     home.ask("south", old=1, digest="a" * 64)  # for another study
     assert home.faults == ["witnesses.too_few"]
