@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import numpy as np
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from smc_dp.core.arrays import Array
 from smc_dp.data.fingerprint import fingerprint_data
@@ -13,10 +13,11 @@ from smc_dp.data.table import Table
 from smc_dp.pages.blocks import Prose, coded_prose
 
 
-def count_shared(X: Array, others: Array) -> int:
-    """Return how many rows stand among the others with the same features."""
-    there = {row.tobytes() for row in others}
-    return sum(row.tobytes() in there for row in X)
+def count_shared(X: Array, others: Iterable[Array]) -> int:
+    """Return how many rows of X stand among the other rows with the same features."""
+    counts = Counter(row.tobytes() for row in X)  # of X alone: the others may be many
+    there = {key for row in others if (key := row.tobytes()) in counts}
+    return sum(counts[key] for key in there)
 
 
 def are_all_shared(X: Array, shared: int, table: Table | None, others: Table) -> bool:
@@ -37,6 +38,5 @@ def shared_test_rows(found: PreparedData) -> Iterator[Prose]:
     """Yield a warning where test rows are also rows of the parties: then a model seems more accurate than it is."""
     if found.test is None:
         return
-    learned = np.concatenate([own.X for own in found.federation.parties])
-    if shared := count_shared(found.test.X, learned):
+    if shared := count_shared(found.test.X, chain.from_iterable(own.X for own in found.federation.parties)):
         yield coded_prose("run.shared_test_rows", count=shared, rows=len(found.test))
