@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -132,9 +133,9 @@ def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
     """Return the faults of one file with each line in the first fault that it is for; others refer to it."""
     every = tuple(faults)
     lines = [fault.line if isinstance(fault, FormatFault) and LINE in fault.clause else "" for fault in every]
-    found, told = list[Fault](), set[str]()
+    uses, found, told = Counter(lines), list[Fault](), set[str]()
     for fault, line in zip(every, lines, strict=True):
-        if isinstance(fault, FormatFault) and line and lines.count(line) > 1:
+        if isinstance(fault, FormatFault) and line and uses[line] > 1:
             said = (
                 "write the lines that stand above" if line in told else f"for this and other faults of the file {line}"
             )
