@@ -316,8 +316,11 @@ def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path)
 
 
 def test_a_status_message_that_promises_more_than_comes_is_believed_at_the_deadline(fast_path: Path) -> None:
+    """That he said before that he was done does not keep Charlie from ending the session."""
     run = begun(fast_path)
-    Corrupted(run, CURATOR_NAME).say("aborted", sent={"P1": 1 << 30})
+    charlie = Corrupted(run, CURATOR_NAME)
+    charlie.say("done")
+    charlie.say("aborted", sent={"P1": 1 << 30})
     found = course(run, lambda: None)
     assert run.ends["P1"] == "ended"
     assert found.ended["P2"] < patience("P2") < found.ended["P1"]
