@@ -98,7 +98,6 @@ def _stale(key: Any) -> StaleKey:
     return StaleKey(key.n)
 
 
-NO_TIE_BITS = with_parameters(stage1.party, tie_bits=lambda p: 0)
 INTEGER_SHARES = with_parameters(stage1.party, sizes=lambda p: IntegerShares(p.sizes.bits))
 SIZES_UNSHARED = with_parameters(stage1.party, sizes=lambda p: NoShares(p.sizes.bits))
 SHORT_BLINDING = with_parameters(stage1.curator, blind_bits=lambda p: p.sizes.bits)
