@@ -29,7 +29,8 @@ from support.sites import Sites
 
 LATE, AGAIN = 3, 8  # one frame of so many is kept back; one of so many comes once more
 PIECE = 1 << 20  # bytes of a frame that no carrier takes for a small one
-ENDURING = {**sites.LINEAR, "deadlines": {"greetings": 6000, "messages": 6000}}  # no network is too slow for it
+MOMENT = 0.005  # seconds for which a site waits for what is under way
+ENDURING = {**sites.LINEAR, "deadlines": {"greetings": 24000, "messages": 24000}}  # no network is too slow for it
 
 
 class RunningRelay(Protocol):
@@ -91,7 +92,7 @@ class BriefCarrier(PassingCarrier):
 
     @override
     def fetch(self, seconds: float) -> list[Frame]:
-        return self.inner.fetch(0.02)
+        return self.inner.fetch(MOMENT)
 
 
 def brought(carrier: Carrier, most: int, seconds: float = 20.0) -> list[Frame]:
@@ -127,17 +128,6 @@ class CarrierSuite:
     def ways(self, relay: RunningRelay) -> Iterator[dict[str, Carrier]]:
         with ExitStack() as stack:
             yield {name: stack.enter_context(closing(relay.carrier(name, 2.0))) for name in relay.study.names}
-
-    def frame(
-        self,
-        relay: RunningRelay,
-        to: str,
-        number: int,
-        body: bytes = b"sealed",
-        lane: Lane = "envelope",
-        by: str = "P1",
-    ) -> Frame:
-        return Frame(relay.study.digest, by, to, lane, number, body)
 
     def test_each_gets_its_own_and_what_is_for_all_and_the_curator_all_envelopes(
         self, relay: RunningRelay, ways: dict[str, Carrier]
