@@ -196,18 +196,6 @@ def test_a_site_and_the_server_read_what_they_wrote(kit: Path, study: JointStudy
     assert {"policy", "ledger", "data"}.isdisjoint(charlie)
 
 
-def test_a_site_s_file_of_an_earlier_version_is_read(kit: Path, study: JointStudy) -> None:
-    own = kit / "site-3/local/smc_dp" / study.digest
-    (own / "study.toml").write_text(tomlkit.dumps(study.model_dump(by_alias=True, exclude_none=True)))
-    said = (own / "site-3.toml").read_text()
-    (own / "site-3.toml").write_text(said.replace("policy = ", "terms = "))
-    _, files = site_files(kit / "site-3/local", study.digest, "site-3")
-    assert files.policy == own / "own.toml"
-    (own / "site-3.toml").write_text(f'{said}terms = "other.toml"\n')
-    with refused("document.unknown_key", key="'terms'"):
-        site_files(kit / "site-3/local", study.digest, "site-3")
-
-
 def test_a_job_for_another_study_or_site_is_refused(study: JointStudy, tmp_path: Path) -> None:
     provision_flare(study, kit := tmp_path / "kit")
     local = kit / "site-2/local"
