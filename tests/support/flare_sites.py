@@ -10,9 +10,8 @@ import sqlite3
 import subprocess
 import sys
 import sysconfig
-import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ import tomlkit
 from smc_dp.deploy.flare.provision import flare_names, provision_flare
 from smc_dp.deploy.flare.templates import LEAD, SERVER_FOLDER_MARK
 from smc_dp.deploy.study import JointStudy
+from support.organisations import until
 from support.relays import free_port, joint_study, ready
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,15 +49,6 @@ def environment(shared: Path) -> Path:
     if why := (made / "failed").read_text().strip():
         pytest.skip(f"NVIDIA FLARE cannot be installed here: {why.splitlines()[-1]}")
     return made / "bin"
-
-
-def until(what: str, holds: Callable[[], bool], seconds: float, look: float = 0.1) -> None:
-    """Wait for it; an AssertionError when it does not come."""
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError(f"{what}: not within {seconds} seconds")
-        time.sleep(look)
 
 
 def text_of(study: JointStudy, messages: float = 600) -> str:

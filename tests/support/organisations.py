@@ -23,7 +23,6 @@ CHARGED_ONCE = ["limit", "reserved", "released"]
 OF_THE_MACHINE = ("/usr/", "/lib", "/dev/null", "/etc/", "/proc/meminfo")  # libc asks for the size of the memory
 INSTALLED = (*OF_THE_MACHINE, *(os.path.realpath(place) for place in (sys.prefix, sys.base_prefix, ROOT)))
 """What every program of the machine reads, and this one."""
-_LOOKS = 0.005
 _PROGRAM = f"""\
 #!{sys.executable} -P
 import sys
@@ -177,12 +176,13 @@ def entries(ledger: Path) -> list[str]:
         return [entry.state for entry in opened.history().entries]
 
 
-def wait_until(happened: Callable[[], bool]) -> None:
-    """Look until it has."""
-    end = time.monotonic() + _MOST_SECONDS
-    while not happened():
-        assert time.monotonic() < end, "what was waited for has not happened"
-        time.sleep(_LOOKS)
+def until(what: str, holds: Callable[[], bool], seconds: float = _MOST_SECONDS, look: float = 0.1) -> None:
+    """Wait for it; an AssertionError when it does not come."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what}: not within {seconds} seconds")
+        time.sleep(look)
 
 
 @dataclass

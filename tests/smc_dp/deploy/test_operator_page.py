@@ -22,7 +22,7 @@ from support.organisations import (
     in_common,
     loaded,
     organisations,
-    wait_until,
+    until,
 )
 from support.pages import blocks
 from support.relays import free_port, without_server
@@ -38,6 +38,7 @@ PAGE, FLARE, OWN_TOML, OFFICER, REFERENCE = (
 FAULTS = ROOT / "smc_dp" / "deploy" / "faults.toml"
 ADDRESS = "relay.example:4222"
 """The one thing on the page that is not taken as it stands."""
+LOOKS = 0.005  # seconds between two looks at programs that go on
 EVERYBODY = ("north", "south", "west", "charlie", "relay")
 PARTIES = EVERYBODY[:3]
 GOING_ON = ("nats-server ", "smc-dp join ", "smc-dp serve ")
@@ -134,7 +135,7 @@ def rows(folder: Path, count: int) -> None:
 
 def kill_and_go_on(one: Organisation, line: str) -> None:
     """Once it has a state, it is killed, and the same command again goes on."""
-    wait_until(lambda: bool(one.stands()))
+    until("a state", lambda: bool(one.stands()), look=LOOKS)
     one.kill(line)
     one.start(line)
 
@@ -149,7 +150,7 @@ def wait_for(sites: Sequence[Organisation]) -> dict[str, Seen]:
             seen[name].look(process.pid)
         return all(process.poll() is not None for _, process in going)
 
-    wait_until(are_over)
+    until("the end of all", are_over, look=LOOKS)
     for site in sites:
         for line in list(site.started):
             assert site.ended(line) == 0, site.said
@@ -180,9 +181,9 @@ def test_a_file_that_two_processes_have_open_is_noticed(tmp_path: Path) -> None:
     for name, found in seen.items():
         command = ["/bin/sh", "-c", "exec sleep 60 < common"]
         process = subprocess.Popen(command, cwd=tmp_path, env={"HOME": name, "KEY": "the same"})
-        # The kernel names the new programme a moment before it has laid out its variables.
-        wait_until(lambda process=process: Path(f"/proc/{process.pid}/cmdline").read_bytes().startswith(b"sleep"))  # type: ignore[misc]
-        wait_until(lambda process=process: b"KEY=" in Path(f"/proc/{process.pid}/environ").read_bytes())  # type: ignore[misc]
+        place = Path(f"/proc/{process.pid}")  # the kernel names a new programme before it has laid out its variables
+        for file, word in (("cmdline", b"sleep"), ("environ", b"KEY=")):
+            until(file, lambda path=place / file, word=word: word in path.read_bytes(), look=LOOKS)  # type: ignore[misc]
         found.look(process.pid)
         process.kill()
         process.wait()

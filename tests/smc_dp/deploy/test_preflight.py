@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import stat
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 
 import pytest
 from support import studies
-from support.modes import public_mode
 from support.studies import IDENTITIES, study, text
 
 from smc_dp.cli.main import main
@@ -196,7 +194,7 @@ def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path:
     path = tmp_path / "study.north.approval"
     first = Approval.read(path)
     first.check(study())
-    assert stat.S_IMODE(path.stat().st_mode) == public_mode()
+    assert path.stat().st_mode == site["study"].stat().st_mode
     before = kept(tmp_path)
     assert main(given) == 2  # never over another
     assert kept(tmp_path) == before
