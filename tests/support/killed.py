@@ -13,7 +13,6 @@ import os
 import signal
 import sqlite3
 import sys
-import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
@@ -111,7 +110,7 @@ def over_turns(folder: Path, study: JointStudy, fate: Fate) -> tuple[Callable[[]
             return [Frame.decode(data) for (data,) in relay.execute("SELECT frame FROM frames ORDER BY position")]
 
     return (
-        lambda: give_turns(DyingTurns(fate, folder / "frames", study.names), lines, threading.Event()),
+        lambda: give_turns(DyingTurns(fate, folder / "frames", study.names), lines, lambda: False),
         lambda name: FlowerCarrier(lines[name], longest=0.01),
         kept,
     )
