@@ -88,13 +88,6 @@ def test_the_same_command_goes_on_and_another_is_refused(folder, capsys):
     assert "another plan" in complaint(capsys, folder, *command, "--insecure-seed", "4")
 
 
-def test_a_folder_that_nobody_named_is_said_at_the_start(folder, capsys):
-    assert main(SMALLEST) == 0
-    err = capsys.readouterr().err
-    (made,) = (folder / "runs").iterdir()
-    assert err.startswith(f"results go to {Path('runs') / made.name}\n")
-
-
 def test_who_stops_a_run_is_told_how_to_go_on(folder, capsys, monkeypatch):
     def stop(cells, pool, seed):
         raise KeyboardInterrupt
@@ -108,12 +101,6 @@ def test_public_rows_can_be_switched_off():
     assert defaults.default_partition("breast_cancer").auxiliary == 100
     dealt = defaults.default_partition("breast_cancer", auxiliary=0, labelled=0)
     assert (dealt.auxiliary, dealt.labelled) == (None, None)
-
-
-def test_without_a_seed_the_noise_differs(folder):
-    for name in ("a", "b"):
-        assert main([*SMALLEST, "--out", name]) == 0
-    assert [r["auc"] for r in table(folder / "a")] != [r["auc"] for r in table(folder / "b")]
 
 
 def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatch):

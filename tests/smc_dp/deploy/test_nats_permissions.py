@@ -1,12 +1,13 @@
-"""What a site may do at a relay from the kit; at twins that allow too much the same attempts succeed."""
+"""What a site may do at a relay from the kit; at a twin that allows everything the same attempts succeed."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,22 @@ from nats.aio.client import Client
 from nats.errors import Error
 from nats.js import api
 from nats.js.errors import NotFoundError
-from support.relays import PARTIES, NatsRelay, account_of, place, relay, sealed, until, without_server
+from support.relays import (
+    PARTIES,
+    NatsRelay,
+    account_of,
+    open_soon,
+    place,
+    relay,
+    sealed,
+    two_studies,
+    until,
+    without_server,
+)
 
+from protocols.curator import CURATOR_NAME
 from smc_dp.deploy.frame import CarrierError, Frame
+from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.certificates import Certified, authority, client
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection
 from smc_dp.deploy.nats.provision import open_study, provision_relay
@@ -32,28 +46,6 @@ NORTH, SOUTH, WEST = PARTIES
 SHORT = 0.2
 
 
-def users(subjects: RelaySubjects, account: str, permissions: Callable[[str], str]) -> str:
-    """Everybody in the relay's own account."""
-    names = [f'{{user: "CN={n},O={account}"{permissions(n)}}}' for n in subjects.names]
-    everybody = [f'{{user: "CN={OPERATOR},O={account}"}}', *names]
-    return f"accounts {{ RELAY: {{ jetstream: enabled, users: [{', '.join(everybody)}] }} }}"
-
-
-def broad(subjects: RelaySubjects, address: str, account: str) -> str:
-    """A twin without any permissions."""
-    return head(subjects, address) + users(subjects, account, lambda name: "")
-
-
-def one_account(subjects: RelaySubjects, address: str, account: str) -> str:
-    """A twin with the permissions of the kit, but without accounts."""
-
-    def permissions(name: str) -> str:
-        publish = ", ".join(f'"{subject}"' for subject in subjects.published(name))
-        return f', permissions: {{publish: [{publish}], subscribe: ["{subjects.inbox(name)}.>"]}}'
-
-    return head(subjects, address) + users(subjects, account, permissions)
-
-
 def head(subjects: RelaySubjects, address: str) -> str:
     text, cut, _ = server_configuration(address).partition("accounts {")
     assert cut
@@ -61,8 +53,8 @@ def head(subjects: RelaySubjects, address: str) -> str:
 
 
 def with_mail(running: NatsRelay) -> NatsRelay:
-    """With a letter from WEST to NORTH, one from SOUTH to himself as it were, and one that SOUTH posted to WEST."""
-    for sender, to in ((WEST, NORTH), (SOUTH, WEST)):
+    """With a letter between each two sites in turn."""
+    for sender, to in ((WEST, NORTH), (SOUTH, WEST), (NORTH, SOUTH)):
         with closing(running.carrier(sender)) as carrier:
             carrier.send([sealed(running.subjects, sender, to)])
     return running
@@ -74,15 +66,10 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
         yield with_mail(found)
 
 
-@pytest.fixture(scope="module")
-def loose(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
-    with relay(tmp_path_factory.mktemp("loose"), twin=broad) as found:
-        yield with_mail(found)
-
-
-# Each attempt is SOUTH's, over a connection of his own, and says whether it succeeded.
+# Each attempt is SOUTH's, over a connection of his own, on what belongs to a study; it says whether it succeeded.
 
 Attempt = Callable[[Client, RelaySubjects], Awaitable[bool]]
+WANTED = b'{"batch": 1, "no_wait": true}'
 
 
 async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[object]]) -> bool:
@@ -95,12 +82,9 @@ async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[obj
     return False
 
 
-async def _post_to_north(client: Client, subjects: RelaySubjects) -> None:
-    await client.publish(place(subjects, SOUTH, NORTH), b"sealed, to NORTH")
-
-
-async def reads_mail_as_it_passes(client: Client, subjects: RelaySubjects) -> bool:
-    return await _heard(client, f"{subjects.stream}.>", lambda: _post_to_north(client, subjects))
+async def hears_what_passes(client: Client, subjects: RelaySubjects) -> bool:
+    own = place(subjects, SOUTH, WEST)
+    return await _heard(client, f"{subjects.stream}.>", lambda: client.publish(own, b"sealed"))
 
 
 async def reads_an_inbox(client: Client, subjects: RelaySubjects) -> bool:
@@ -116,19 +100,34 @@ async def gets_a_message(client: Client, subjects: RelaySubjects) -> bool:
     return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, 1)).data)
 
 
-async def looks_at_a_subject(client: Client, subjects: RelaySubjects) -> bool:
-    subject = place(subjects, WEST, NORTH)
+async def _looked_at(client: Client, subjects: RelaySubjects, sender: str, to: str) -> bool:
+    subject = place(subjects, sender, to)
     return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, subject=subject, direct=True)).data)
+
+
+async def looks_at_a_subject(client: Client, subjects: RelaySubjects) -> bool:
+    return await _looked_at(client, subjects, WEST, NORTH)
+
+
+async def looks_at_its_own_place(client: Client, subjects: RelaySubjects) -> bool:
+    return await _looked_at(client, subjects, SOUTH, WEST)
 
 
 async def looks_at_a_number(client: Client, subjects: RelaySubjects) -> bool:
     return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, 1, direct=True)).data)
 
 
+async def _taken(client: Client, subjects: RelaySubjects, of: str) -> bool:
+    own, asking = f"{subjects.inbox(SOUTH)}.taken", subjects.asking(next(iter(subjects.consumers(of))))
+    return await _heard(client, own, lambda: client.publish(asking, WANTED, own))
+
+
 async def takes_from_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
-    own = f"{subjects.inbox(SOUTH)}.taken"
-    asking = subjects.asking(next(iter(subjects.consumers(NORTH))))
-    return await _heard(client, own, lambda: client.publish(asking, b'{"batch": 1, "no_wait": true}', own))
+    return await _taken(client, subjects, NORTH)
+
+
+async def takes_its_own(client: Client, subjects: RelaySubjects) -> bool:
+    return await _taken(client, subjects, SOUTH)
 
 
 async def lists_consumers(client: Client, subjects: RelaySubjects) -> bool:
@@ -165,9 +164,17 @@ async def changes_the_stream(client: Client, subjects: RelaySubjects) -> bool:
     return bool(await client.jetstream(timeout=SHORT).update_stream(changed))
 
 
-async def posts_as_another(client: Client, subjects: RelaySubjects) -> bool:
-    subject = place(subjects, NORTH, WEST)
+async def _posted(client: Client, subjects: RelaySubjects, sender: str) -> bool:
+    subject = place(subjects, sender, WEST)
     return bool(await client.jetstream(timeout=SHORT).publish(subject, b"forged", stream=subjects.stream))
+
+
+async def posts_as_another(client: Client, subjects: RelaySubjects) -> bool:
+    return await _posted(client, subjects, NORTH)
+
+
+async def posts_as_itself(client: Client, subjects: RelaySubjects) -> bool:
+    return await _posted(client, subjects, SOUTH)
 
 
 async def deletes_the_stream(client: Client, subjects: RelaySubjects) -> bool:
@@ -175,21 +182,27 @@ async def deletes_the_stream(client: Client, subjects: RelaySubjects) -> bool:
 
 
 ATTEMPTS: tuple[Attempt, ...] = (
-    *(reads_mail_as_it_passes, reads_an_inbox, makes_a_consumer, gets_a_message, looks_at_a_subject, looks_at_a_number),
+    *(hears_what_passes, reads_an_inbox, makes_a_consumer, gets_a_message, looks_at_a_subject, looks_at_a_number),
     *(takes_from_a_consumer, lists_consumers, changes_a_consumer, deletes_a_consumer, deletes_the_own_consumer),
     *(reads_about_the_stream, makes_a_stream, posts_as_another, changes_the_stream, deletes_the_stream),
 )
+ELSEWHERE: tuple[Attempt, ...] = (takes_its_own, posts_as_itself, looks_at_its_own_place)
+"""What a site may do in its own study, and not in another."""
 
 
-def succeeded(running: NatsRelay, attempt: Attempt) -> bool:
-    async def tried(client: Client) -> bool:
+def successes(running: NatsRelay, subjects: RelaySubjects, attempts: Sequence[Attempt]) -> Iterator[Attempt]:
+    """Yield which of these attempts on a study succeed with the credentials of this one."""
+
+    async def tried(client: Client, attempt: Attempt) -> bool:
         try:
-            return await attempt(client, running.subjects)
+            return await attempt(client, subjects)
         except (Error, TimeoutError):
             return False
 
-    with closing(connection(running, SOUTH)) as found:
-        return found.call(tried)
+    for attempt in attempts:
+        with closing(connection(running, SOUTH)) as found:
+            if found.call(partial(tried, attempt=attempt)):
+                yield attempt
 
 
 def connection(running: NatsRelay, name: str, folder: Path | None = None) -> RelayConnection:
@@ -197,11 +210,46 @@ def connection(running: NatsRelay, name: str, folder: Path | None = None) -> Rel
 
 
 def test_a_site_reaches_nothing_of_another_and_changes_nothing(strict: NatsRelay) -> None:
-    assert [attempt.__name__ for attempt in ATTEMPTS if succeeded(strict, attempt)] == []
+    assert not forged_by_an_answer(strict)
+    assert not taken_for_another(strict)
+    assert list(successes(strict, strict.subjects, ATTEMPTS)) == []
 
 
-def test_without_permissions_every_attempt_succeeds(loose: NatsRelay) -> None:
-    assert [attempt.__name__ for attempt in ATTEMPTS if not succeeded(loose, attempt)] == []
+def test_a_site_reaches_nothing_of_another_study(tmp_path: Path) -> None:
+    beyond = (posts_as_another, looks_at_a_subject, hears_what_passes, makes_a_consumer, deletes_the_stream)
+    with relay(tmp_path) as first:
+        second = with_mail(two_studies(with_mail(first), tmp_path))
+        assert list(successes(first, second.subjects, (*ELSEWHERE, *beyond))) == []
+        with closing(second.carrier(SOUTH)) as south:
+            assert [frame.body for frame in south.fetch(5)] == [b"sealed"]
+        strange = NatsCarrier(second.subjects, second.study.relay, SOUTH, first.site(SOUTH), patience=0.5)
+        with closing(strange), refused("relay.not_ours", error=CarrierError):
+            strange.last(NORTH, "envelope")
+
+
+def test_where_nothing_keeps_sites_or_studies_apart_every_attempt_succeeds(tmp_path: Path) -> None:
+    with relay(tmp_path) as first:
+        second = with_mail(one_account(first, tmp_path))
+        assert forged_by_an_answer(second)
+        assert taken_for_another(second)
+        attempts = (*ELSEWHERE, *ATTEMPTS)
+        assert list(successes(first, second.subjects, attempts)) == list(attempts)
+
+
+def one_account(first: NatsRelay, folder: Path) -> NatsRelay:
+    """Two studies in one account, without permissions: a twin that keeps nothing apart."""
+    first.hand_over(folder / "handed")
+    second = first.another("Length of stay")
+    accounts = [account_of(first.kit, running.subjects) for running in (first, second)]
+    names = (OPERATOR, *PARTIES, CURATOR_NAME)
+    users = ", ".join(f'{{user: "CN={name},O={account}"}}' for account in accounts for name in names)
+    accounts_in_one = f"accounts {{ RELAY: {{ jetstream: enabled, users: [{users}] }} }}\n"
+    (first.operator / "server.conf").write_text(head(first.subjects, first.study.relay) + accounts_in_one)
+    first.kill()
+    first.start()
+    for study in (first.study, second.study):
+        open_soon(study, first.kit)
+    return second
 
 
 def forged_by_an_answer(running: NatsRelay) -> bool:
@@ -212,7 +260,7 @@ def forged_by_an_answer(running: NatsRelay) -> bool:
     async def ask(client: Client) -> None:
         await client.publish(subjects.looking(own), b"", of_north)
         await client.publish(own, b"another", of_north)  # its receipt
-        await client.publish(subjects.asking(subjects.seats[SOUTH]), b'{"batch": 1, "no_wait": true}', of_north)
+        await client.publish(subjects.asking(subjects.seats[SOUTH]), WANTED, of_north)
         await client.flush()
         await asyncio.sleep(SHORT)
 
@@ -227,12 +275,6 @@ def forged_by_an_answer(running: NatsRelay) -> bool:
     ):
         south.call(ask)
         return operator.call(stored)
-
-
-def test_no_answer_can_be_stored_as_the_post_of_another(strict: NatsRelay, tmp_path: Path) -> None:
-    assert not forged_by_an_answer(strict)
-    with relay(tmp_path, twin=one_account) as twin:
-        assert forged_by_an_answer(with_mail(twin))
 
 
 def taken_for_another(running: NatsRelay) -> bool:
@@ -257,12 +299,6 @@ def taken_for_another(running: NatsRelay) -> bool:
             for _ in until(SHORT):
                 pass
             return operator.call(waiting) < before
-
-
-def test_nobody_takes_the_mail_of_another(strict: NatsRelay, tmp_path: Path) -> None:
-    assert not taken_for_another(strict)
-    with relay(tmp_path, twin=broad) as twin:
-        assert taken_for_another(with_mail(twin))
 
 
 def test_only_certificates_of_the_kit_connect(strict: NatsRelay, tmp_path: Path) -> None:

@@ -117,8 +117,10 @@ def found_in(*outputs: object) -> list[str]:
     return [planted for planted in PLANTED if planted.lower() in everything]
 
 
-@pytest.mark.parametrize("spoilt", SPOILT)
-@pytest.mark.parametrize("kind", ["in memory", pytest.param("NATS", marks=without_server)])
+@pytest.mark.parametrize(
+    ("kind", "spoilt"),
+    [*(("in memory", spoilt) for spoilt in SPOILT), pytest.param("NATS", "a cell", marks=without_server)],
+)
 def test_carriers_and_loggers_have_nothing_of_what_the_owner_is_told(
     tmp_path: Path, heard: Heard, kind: str, spoilt: str
 ) -> None:

@@ -157,19 +157,6 @@ def test_a_study_that_no_audit_could_read_is_refused() -> None:
         study(by_curator(parties=parties))
 
 
-def test_every_fault_is_said_at_once() -> None:
-    said = text().replace('"Readmission"', "1").replace(SOUTH, "ab").replace('"12h"', '"soon"').replace("[0, 120]", "0")
-    with pytest.raises(UnfitError) as caught:
-        study(said)
-    starts = [re.match(r"[a-z0-9 ]*", str(fault)).group() for fault in caught.value.faults]
-    assert starts == ["title", "deadlines", "parties 2", "bounds"]
-    assert str(caught.value).startswith("study: 4 things do not fit: ")
-    together = text().replace(SOUTH, NORTH).replace("left_out = []", "left_out = []\nx = 1\nring_bits = 1")
-    with pytest.raises(UnfitError) as caught:
-        study(together)
-    assert len(caught.value.faults) == 3
-
-
 @pytest.mark.parametrize(
     ("changes", "codes"),
     [
@@ -402,8 +389,6 @@ DOCUMENTS: dict[str, tuple[type[Document], str]] = {
     "policy": (SitePolicy, f'data = "a"\n{studies.SITE_POLICY}{LIMITS}{FORM}'),
     "sums": (JointStudy, text(top=TOP)),
     "mean": (JointStudy, by_curator(top=TOP)),
-    "one sum": (JointStudy, weighted(top=f"{TOP}\nauxiliary = 'a'")),
-    "gd": (JointStudy, text('name = "gd"\nadjacency = "replace"\nrows = 100')),
 }
 
 
