@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.deploy.store import StoreError, read_facts
+from smc_dp.privacy.ledger.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
 _MOST_SECONDS = 120.0
+CHARGED_ONCE = ["limit", "reserved", "released"]
+"""What a ledger of one study has in the end."""
 _LOOKS = 0.005
 _PROGRAM = f"""\
 #!{sys.executable} -P
@@ -161,6 +164,12 @@ def organisations(folder: Path, names: tuple[str, ...], program: str = "") -> It
             for process in one.started.values():
                 process.kill()
                 process.wait()
+
+
+def entries(ledger: Path) -> list[str]:
+    """The kinds of all entries of a ledger."""
+    with Ledger.open(ledger) as opened:
+        return [entry.state for entry in opened.history().entries]
 
 
 def wait_until(happened: Callable[[], bool]) -> None:

@@ -10,18 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.organisations import ROOT, Organisation, loaded, organisations, wait_until
+from support.organisations import CHARGED_ONCE, ROOT, Organisation, entries, loaded, organisations, wait_until
 from support.pages import blocks
 from support.relays import free_port, without_server
 
 from smc_dp.core.documents import Document
 from smc_dp.data.format_sections import FileSection
 from smc_dp.deploy.site_policy import RelaySection, SiteLimits, SitePolicy
-from smc_dp.privacy.ledger.ledger import Ledger
 
-PAGE, OWN_TOML, OFFICER, REFERENCE = (
+PAGE, FLARE, OWN_TOML, OFFICER, REFERENCE = (
     (ROOT / "smc_dp" / "deploy" / name).read_text(encoding="utf-8")
-    for name in ("HOWTO_NATS.md", "HOWTO_OWN_TOML.md", "HOWTO_OFFICER.md", "README.md")
+    for name in ("HOWTO_NATS.md", "HOWTO_FLARE.md", "HOWTO_OWN_TOML.md", "HOWTO_OFFICER.md", "README.md")
 )
 FAULTS = ROOT / "smc_dp" / "deploy" / "faults.toml"
 ADDRESS = "relay.example:4222"
@@ -131,11 +130,16 @@ def wait_for(site: Organisation) -> None:
         assert site.ended(line) == 0, site.said
 
 
-def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
-    found = re.findall(r"^```(?:sh|toml)\b[^\n]*\n(.*?)\n^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-    followed = list(steps(PAGE))
-    assert [text for text in found if text not in {step.text for step in followed}] == [found[0]]
+@pytest.mark.parametrize("page", [PAGE, FLARE], ids=["nats", "flare"])
+def test_every_block_of_a_page_is_followed_but_the_installation(page: str) -> None:
+    found = [block.text.rstrip("\n") for block in blocks(page) if block.language in ("sh", "toml")]
+    followed = {step.text for step in steps(page)}
+    assert [text for text in found if text not in followed] == [found[0]]
     assert "pip install" in found[0]
+
+
+def test_everybody_has_a_part_and_nothing_is_handed_over_but_public_keys_and_credentials() -> None:
+    followed = list(steps(PAGE))
     assert {step.at for step in followed} == set(EVERYBODY)
     assert [step.text for step in followed if step.to == "charlie" and step.at in PARTIES] == [
         f"{n}.pub" for n in PARTIES
@@ -222,5 +226,4 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
         releases["charlie"] = everybody["charlie"].folder / "published" / "release.json"
         assert len({path.read_bytes() for path in releases.values()}) == 1
         for name in PARTIES:
-            with Ledger.open(everybody[name].folder / f"{name}.ledger") as ledger:
-                assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
+            assert entries(everybody[name].folder / f"{name}.ledger") == CHARGED_ONCE
