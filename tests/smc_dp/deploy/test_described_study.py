@@ -50,10 +50,10 @@ def drafted(folder: Path) -> JointStudy:
 
 
 @pytest.mark.parametrize("what", ["description", "features"])
-def test_all_sites_have_the_same_release(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_sites_have_the_same_release(what: str, fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if what == "description":
         monkeypatch.setattr(sites, "rows", numbers)
-    run = Sites(sites.joint(DESCRIBED) if what == "description" else drafted(tmp_path), tmp_path).run()
+    run = Sites(sites.joint(DESCRIBED) if what == "description" else drafted(fast_path), fast_path).run()
     assert sites.by_link(run.frames()) == sites.simulated(run)  # bit for bit what one process makes of these seeds
     assert {run.ends[name] for name in run.study.names} == {"released"}
     assert len(set(run.releases().values())) == 1

@@ -205,7 +205,7 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_fa
                 if REGISTER in step.text:
                     until("the SuperLink", lambda: listens(port), 90)
                 if step.heading == AFTERWARDS:
-                    until("all releases", lambda: all(map(ended, sites.values())), 480)
+                    until("all releases", lambda: all(map(ended, sites.values())), 900)
                 if any(word in step.text for word in GOING_ON) and not step.to and not step.file:
                     one.start(step.text.replace("flower-supernode ", f"flower-supernode --port {free_port()} "))
                 else:

@@ -149,13 +149,9 @@ NO_EFFECT = {
     "an abort of another session": besides(said(STUDY, "P2", "aborted", bytes(32))),
     "an abort of another study": besides(said(STUDY, "P2", "aborted", SESSION, of=OTHER_STUDY.digest)),
     "an abort of before the session": besides(said(STUDY, "P2", "aborted", b"")),
-    "an unknown code": besides(said(STUDY, "P2", "stop", SESSION)),  # type: ignore[arg-type]
-    "a head that is none": besides(said(STUDY, "P2", "done", SESSION, head="?")),
     "a refusal that P2 did not sign": besides(said(STUDY, "P2", "refused", b"", lane="refusal", by="mallory")),
     "a refusal of another session": besides(said(STUDY, "P2", "refused", SESSION, lane="refusal")),
-    "a mark that is no text": besides(said(STUDY, "P2", "done", SESSION, mark="\ud800")),
     "a notice of garbage": besides(Frame(STUDY.digest, "P2", "public", "notice", 7, b"\xff")),
-    "a notice without end": besides(Frame(STUDY.digest, "P2", "public", "notice", 7, b"[" * 4000)),
     "the record as one of P3": besides(Frame(STUDY.digest, "P3", "public", "transcript", 0, b"\x83\x00\x01\x40")),
 }
 LEFT_OUT = r"ignored a malformed status message of 'P2'|ignored a status message of P2"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -27,20 +28,28 @@ STUDIES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def begun(folder: Path, parties: int = 4, stage: str = "sum0", **options: int) -> Sites:
-    """The run, as far as that P1 is in this stage."""
-    run = Sites(sites.joint(newton(**{"dropouts": 1, **options}), parties), folder)
-    return run.run(until=lambda: run.facts("P1").get("stage") == stage)
+@pytest.fixture(scope="module")
+def played(fast_folder: Path) -> Iterator[Sites]:
+    """The run of four parties as far as that P1 is in the first sum."""
+    run = Sites(sites.joint(newton(dropouts=1), 4), Path(tempfile.mkdtemp(dir=fast_folder)))
+    yield run.run(until=lambda: run.facts("P1").get("stage") == "sum0")
+    run.close()
+
+
+@pytest.fixture
+def run(played: Sites, fast_path: Path) -> Iterator[Sites]:
+    """A copy of it."""
+    found = played.again(fast_path / "run")
+    yield found
+    found.close()
 
 
 @pytest.mark.parametrize("gone", [("P2", "P3"), (CURATOR_NAME,)])
-def test_status_messages_of_those_who_end_first_start_no_clock_again(gone: tuple[str, ...], fast_path: Path) -> None:
-    run = begun(fast_path)
+def test_status_messages_of_those_who_end_first_start_no_clock_again(gone: tuple[str, ...], run: Sites) -> None:
     run.away.update(gone)
     found = course(run, lambda: None)
     assert not found.late(run)
     assert max(found.ended.values()) <= patience("P1") + 3 * ROUND
-    run.close()
 
 
 @pytest.mark.parametrize("start", ["slow", "again"])
@@ -157,8 +166,7 @@ def test_all_approvals_are_waited_for_as_long_as_one(fast_path: Path) -> None:
     run.close()
 
 
-def test_what_is_consumed_after_a_restart_is_progress_too(fast_path: Path) -> None:
-    run = begun(fast_path)
+def test_what_is_consumed_after_a_restart_is_progress_too(run: Sites) -> None:
     before = site_of(run, "P1").consumed
     run.begin("P1")
     run.turn("P1")
@@ -167,13 +175,11 @@ def test_what_is_consumed_after_a_restart_is_progress_too(fast_path: Path) -> No
     run.clock.now += 1
     run.run(until=lambda: run.facts("P1")["stage"] == "sum1")
     assert run.facts("P1")["since"] > since
-    run.close()
 
 
 def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
-    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Sites, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = begun(fast_path)
     run.away.update({"P2", "P3", "P4", CURATOR_NAME})
     run.turn("P1")
     since = run.facts("P1")["since"]
@@ -198,7 +204,6 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     monkeypatch.undo()
     course(run, lambda: None)
     assert run.clock.now - sites.NOON <= patience("P1") + 1000 + 6 * ROUND
-    run.close()
 
 
 class Killed(BaseException):
@@ -206,10 +211,9 @@ class Killed(BaseException):
 
 
 def test_time_counts_again_for_a_program_that_was_killed_while_its_relay_was_away(
-    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Sites, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it tried for does not count, what it was dead for does; the first command after that needs no relay."""
-    run = begun(fast_path)
     run.turn("P1")
     killed = run.clock.now + 10 * patience("P1")
 
@@ -225,7 +229,6 @@ def test_time_counts_again_for_a_program_that_was_killed_while_its_relay_was_awa
     state, counters = run.at["P1"].folder / "state", run.at["P1"].folder / "counters"
     for passed, end in ((patience("P1") - 2 * ROUND, None), (patience("P1") + ROUND, "deadline")):
         assert erase_missed(run.study, state, counters, killed + passed).end == end
-    run.close()
 
 
 class StatusFirstCarrier(PromptCarrier):
@@ -300,9 +303,8 @@ def counted(run: Sites, name: str) -> Counter[str]:
     return Counter(frame.to for frame in run.frames() if (frame.sender, frame.lane) == (name, "envelope"))
 
 
-def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path) -> None:
+def test_nothing_new_leaves_once_somebody_has_ended_the_session(run: Sites) -> None:
     """P1 reads the result that Charlie had sent before he ended the session, and its next input does not leave."""
-    run = begun(fast_path)
     run.run(until=lambda: run.facts(CURATOR_NAME)["stage"] == "sum1")
     run.turn(CURATOR_NAME)
     charlie = Corrupted(run, CURATOR_NAME)
@@ -312,12 +314,10 @@ def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path)
     assert run.facts("P1")["end"] == "ended"
     assert run.facts("P1")["left"] == ["sum 0"]
     assert len(run.frames()) == before
-    run.close()
 
 
-def test_a_status_message_that_promises_more_than_comes_is_believed_at_the_deadline(fast_path: Path) -> None:
+def test_a_status_message_that_promises_more_than_comes_is_believed_at_the_deadline(run: Sites) -> None:
     """That he said before that he was done does not keep Charlie from ending the session."""
-    run = begun(fast_path)
     charlie = Corrupted(run, CURATOR_NAME)
     charlie.say("done")
     charlie.say("aborted", sent={"P1": 1 << 30})
@@ -325,12 +325,10 @@ def test_a_status_message_that_promises_more_than_comes_is_believed_at_the_deadl
     assert run.ends["P1"] == "ended"
     assert found.ended["P2"] < patience("P2") < found.ended["P1"]
     assert not found.late(run)
-    run.close()
 
 
-def test_a_word_that_ends_the_session_cannot_be_taken_back(fast_path: Path) -> None:
+def test_a_word_that_ends_the_session_cannot_be_taken_back(run: Sites) -> None:
     """Who has heard it sends nothing more, and would wait for ever for the one that said it."""
-    run = begun(fast_path)
     charlie = Corrupted(run, CURATOR_NAME)
     charlie.say("aborted", sent={"P1": 1 << 30})
     run.turn("P1")
@@ -338,4 +336,3 @@ def test_a_word_that_ends_the_session_cannot_be_taken_back(fast_path: Path) -> N
     found = course(run, lambda: None, rounds=200)
     assert run.ends["P1"] == "ended"
     assert not found.late(run)
-    run.close()
