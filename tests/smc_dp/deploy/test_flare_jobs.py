@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.flare_sites import RELEASED, FlareSites, agreed, environment, kill, provisioned, until
-from support.organisations import CHARGED_ONCE, entries
+from support.flare_sites import RELEASED, FlareSites, agreed, environment, kill, provisioned
+from support.organisations import CHARGED_ONCE, entries, until
 
 from smc_dp.cli.main import main
 from smc_dp.deploy.flare.templates import EXECUTOR

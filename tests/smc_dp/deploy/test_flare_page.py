@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.flare_sites import RELEASED, environment, frames_of, jobs_in, kill, processes_in, under_two_digests, until
-from support.organisations import CHARGED_ONCE, Organisation, entries, loaded, organisations
+from support.flare_sites import RELEASED, environment, frames_of, jobs_in, kill, processes_in, under_two_digests
+from support.organisations import CHARGED_ONCE, Organisation, entries, loaded, organisations, until
 from support.relays import free_port
 
 from tests.smc_dp.deploy.test_operator_page import EVERYBODY, FLARE, PARTIES, Step, follow, lines, rows, steps

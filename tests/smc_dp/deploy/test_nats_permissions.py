@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from nats.aio.client import Client
 from nats.errors import Error
-from nats.js import api
+from nats.js import JetStreamContext, api
 from nats.js.errors import NotFoundError
 from support.relays import (
     PARTIES,
@@ -66,13 +66,13 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsRelay]:
         yield with_mail(found)
 
 
-# Each attempt is SOUTH's, over a connection of his own, on what belongs to a study; it says whether it succeeded.
+# Each attempt is SOUTH's, over a connection of his own, on what belongs to a study; it succeeds if its result is true.
 
-Attempt = Callable[[Client, RelaySubjects], Awaitable[bool]]
+Attempt = Callable[[Client, RelaySubjects], Awaitable[object]]
 WANTED = b'{"batch": 1, "no_wait": true}'
 
 
-async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[object]]) -> bool:
+async def heard(client: Client, subject: str, doing: Callable[[], Awaitable[object]]) -> bool:
     subscription = await client.subscribe(subject)
     await client.flush()
     with suppress(Error):
@@ -82,127 +82,79 @@ async def _heard(client: Client, subject: str, doing: Callable[[], Awaitable[obj
     return False
 
 
-async def hears_what_passes(client: Client, subjects: RelaySubjects) -> bool:
-    own = place(subjects, SOUTH, WEST)
-    return await _heard(client, f"{subjects.stream}.>", lambda: client.publish(own, b"sealed"))
+async def taken(client: Client, there: RelaySubjects, of: str) -> bool:
+    own, asking = f"{there.inbox(SOUTH)}.taken", there.asking(next(iter(there.consumers(of))))
+    return await heard(client, own, lambda: client.publish(asking, WANTED, own))
 
 
-async def reads_an_inbox(client: Client, subjects: RelaySubjects) -> bool:
-    return await _heard(client, f"{subjects.inbox(NORTH)}.>", lambda: client.publish(f"{subjects.inbox(NORTH)}.x", b""))
+async def posted(client: Client, there: RelaySubjects, sender: str) -> bool:
+    return bool(await stream(client).publish(place(there, sender, WEST), b"forged", stream=there.stream))
 
 
-async def makes_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
-    manager = client.jetstream(timeout=SHORT)
-    return bool(await manager.add_consumer(subjects.stream, api.ConsumerConfig(filter_subject=f"{subjects.stream}.>")))
+def stream(client: Client) -> JetStreamContext:
+    return client.jetstream(timeout=SHORT)
 
 
-async def gets_a_message(client: Client, subjects: RelaySubjects) -> bool:
-    return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, 1)).data)
+def changed_consumer(there: RelaySubjects) -> api.ConsumerConfig:
+    acknowledging = {"ack_policy": api.AckPolicy.EXPLICIT, "ack_wait": 3600, "max_ack_pending": 1}
+    return api.ConsumerConfig(durable_name=NORTH, filter_subject=there.consumers(NORTH)[NORTH], **acknowledging)
 
 
-async def _looked_at(client: Client, subjects: RelaySubjects, sender: str, to: str) -> bool:
-    subject = place(subjects, sender, to)
-    return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, subject=subject, direct=True)).data)
+def changed_stream(there: RelaySubjects) -> api.StreamConfig:
+    allowed = {"allow_direct": True, "deny_delete": True, "deny_purge": True}
+    return api.StreamConfig(name=there.stream, subjects=[f"{there.stream}.>"], max_msgs=1, **allowed)
 
 
-async def looks_at_a_subject(client: Client, subjects: RelaySubjects) -> bool:
-    return await _looked_at(client, subjects, WEST, NORTH)
-
-
-async def looks_at_its_own_place(client: Client, subjects: RelaySubjects) -> bool:
-    return await _looked_at(client, subjects, SOUTH, WEST)
-
-
-async def looks_at_a_number(client: Client, subjects: RelaySubjects) -> bool:
-    return bool((await client.jetstream(timeout=SHORT).get_msg(subjects.stream, 1, direct=True)).data)
-
-
-async def _taken(client: Client, subjects: RelaySubjects, of: str) -> bool:
-    own, asking = f"{subjects.inbox(SOUTH)}.taken", subjects.asking(next(iter(subjects.consumers(of))))
-    return await _heard(client, own, lambda: client.publish(asking, WANTED, own))
-
-
-async def takes_from_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
-    return await _taken(client, subjects, NORTH)
-
-
-async def takes_its_own(client: Client, subjects: RelaySubjects) -> bool:
-    return await _taken(client, subjects, SOUTH)
-
-
-async def lists_consumers(client: Client, subjects: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).consumers_info(subjects.stream))
-
-
-async def changes_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
-    changed = api.ConsumerConfig(
-        durable_name=NORTH, ack_policy=api.AckPolicy.EXPLICIT, ack_wait=3600, max_ack_pending=1
-    )
-    changed.filter_subject = subjects.consumers(NORTH)[NORTH]
-    return bool(await client.jetstream(timeout=SHORT).add_consumer(subjects.stream, changed))
-
-
-async def deletes_a_consumer(client: Client, subjects: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).delete_consumer(subjects.stream, WEST))
-
-
-async def deletes_the_own_consumer(client: Client, subjects: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).delete_consumer(subjects.stream, subjects.seats[SOUTH]))
-
-
-async def reads_about_the_stream(client: Client, subjects: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).stream_info(subjects.stream))
-
-
-async def makes_a_stream(client: Client, subjects: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).add_stream(name="mine", subjects=["mine.>"]))
-
-
-async def changes_the_stream(client: Client, subjects: RelaySubjects) -> bool:
-    changed = api.StreamConfig(name=subjects.stream, subjects=[f"{subjects.stream}.>"], max_msgs=1)
-    changed.allow_direct = changed.deny_delete = changed.deny_purge = True
-    return bool(await client.jetstream(timeout=SHORT).update_stream(changed))
-
-
-async def _posted(client: Client, subjects: RelaySubjects, sender: str) -> bool:
-    subject = place(subjects, sender, WEST)
-    return bool(await client.jetstream(timeout=SHORT).publish(subject, b"forged", stream=subjects.stream))
-
-
-async def posts_as_another(client: Client, subjects: RelaySubjects) -> bool:
-    return await _posted(client, subjects, NORTH)
-
-
-async def posts_as_itself(client: Client, subjects: RelaySubjects) -> bool:
-    return await _posted(client, subjects, SOUTH)
-
-
-async def deletes_the_stream(client: Client, subjects: RelaySubjects) -> bool:
-    return bool(await client.jetstream(timeout=SHORT).delete_stream(subjects.stream))
-
-
-ATTEMPTS: tuple[Attempt, ...] = (
-    *(hears_what_passes, reads_an_inbox, makes_a_consumer, gets_a_message, looks_at_a_subject, looks_at_a_number),
-    *(takes_from_a_consumer, lists_consumers, changes_a_consumer, deletes_a_consumer, deletes_the_own_consumer),
-    *(reads_about_the_stream, makes_a_stream, posts_as_another, changes_the_stream, deletes_the_stream),
-)
-ELSEWHERE: tuple[Attempt, ...] = (takes_its_own, posts_as_itself, looks_at_its_own_place)
+ATTEMPTS: Mapping[str, Attempt] = {
+    "hears what passes": lambda client, there: heard(
+        client, f"{there.stream}.>", lambda: client.publish(place(there, SOUTH, WEST), b"sealed")
+    ),
+    "reads an inbox": lambda client, there: heard(
+        client, f"{there.inbox(NORTH)}.>", lambda: client.publish(f"{there.inbox(NORTH)}.x", b"")
+    ),
+    "makes a consumer": lambda client, there: stream(client).add_consumer(
+        there.stream, api.ConsumerConfig(filter_subject=f"{there.stream}.>")
+    ),
+    "gets a message": lambda client, there: stream(client).get_msg(there.stream, 1),
+    "looks at a subject": lambda client, there: stream(client).get_msg(
+        there.stream, subject=place(there, WEST, NORTH), direct=True
+    ),
+    "looks at a number": lambda client, there: stream(client).get_msg(there.stream, 1, direct=True),
+    "takes from a consumer": lambda client, there: taken(client, there, NORTH),
+    "lists consumers": lambda client, there: stream(client).consumers_info(there.stream),
+    "changes a consumer": lambda client, there: stream(client).add_consumer(there.stream, changed_consumer(there)),
+    "deletes a consumer": lambda client, there: stream(client).delete_consumer(there.stream, WEST),
+    "deletes its own consumer": lambda client, there: stream(client).delete_consumer(there.stream, there.seats[SOUTH]),
+    "reads about the stream": lambda client, there: stream(client).stream_info(there.stream),
+    "makes a stream": lambda client, there: stream(client).add_stream(name="mine", subjects=["mine.>"]),
+    "posts as another": lambda client, there: posted(client, there, NORTH),
+    "changes the stream": lambda client, there: stream(client).update_stream(changed_stream(there)),
+    "deletes the stream": lambda client, there: stream(client).delete_stream(there.stream),
+}
+ELSEWHERE: Mapping[str, Attempt] = {
+    "takes its own": lambda client, there: taken(client, there, SOUTH),
+    "posts as itself": lambda client, there: posted(client, there, SOUTH),
+    "looks at its own place": lambda client, there: stream(client).get_msg(
+        there.stream, subject=place(there, SOUTH, WEST), direct=True
+    ),
+}
 """What a site may do in its own study, and not in another."""
+BEYOND = ("posts as another", "looks at a subject", "hears what passes", "makes a consumer", "deletes the stream")
 
 
-def successes(running: NatsRelay, subjects: RelaySubjects, attempts: Sequence[Attempt]) -> Iterator[Attempt]:
+def successes(running: NatsRelay, there: RelaySubjects, attempts: Mapping[str, Attempt]) -> Iterator[str]:
     """Yield which of these attempts on a study succeed with the credentials of this one."""
 
     async def tried(client: Client, attempt: Attempt) -> bool:
         try:
-            return await attempt(client, subjects)
+            return bool(await attempt(client, there))
         except (Error, TimeoutError):
             return False
 
-    for attempt in attempts:
+    for name, attempt in attempts.items():
         with closing(connection(running, SOUTH)) as found:
             if found.call(partial(tried, attempt=attempt)):
-                yield attempt
+                yield name
 
 
 def connection(running: NatsRelay, name: str, folder: Path | None = None) -> RelayConnection:
@@ -216,10 +168,10 @@ def test_a_site_reaches_nothing_of_another_and_changes_nothing(strict: NatsRelay
 
 
 def test_a_site_reaches_nothing_of_another_study(tmp_path: Path) -> None:
-    beyond = (posts_as_another, looks_at_a_subject, hears_what_passes, makes_a_consumer, deletes_the_stream)
+    beyond = {name: ATTEMPTS[name] for name in BEYOND}
     with relay(tmp_path) as first:
         second = with_mail(two_studies(with_mail(first), tmp_path))
-        assert list(successes(first, second.subjects, (*ELSEWHERE, *beyond))) == []
+        assert list(successes(first, second.subjects, {**ELSEWHERE, **beyond})) == []
         with closing(second.carrier(SOUTH)) as south:
             assert [frame.body for frame in south.fetch(5)] == [b"sealed"]
         strange = NatsCarrier(second.subjects, second.study.relay, SOUTH, first.site(SOUTH), patience=0.5)
@@ -232,7 +184,7 @@ def test_where_nothing_keeps_sites_or_studies_apart_every_attempt_succeeds(tmp_p
         second = with_mail(one_account(first, tmp_path))
         assert forged_by_an_answer(second)
         assert taken_for_another(second)
-        attempts = (*ELSEWHERE, *ATTEMPTS)
+        attempts = {**ELSEWHERE, **ATTEMPTS}
         assert list(successes(first, second.subjects, attempts)) == list(attempts)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import stat
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any
 
 import pytest
 from support import studies
-from support.modes import public_mode
 from support.studies import IDENTITIES, study, text
 
 from smc_dp.cli.main import main
@@ -102,11 +99,10 @@ def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
     site["ledger"].unlink()
     Ledger.create(site["ledger"], Fraction(1, 10)).close()
     before = kept(tmp_path)
-    faults = [str(fault) for fault in look(site).faults]
-    starts = ["site policy: max_epsilon", "site policy: max_delta", "site policy: purposes", *["data "] * 3, "ledger "]
-    assert [fault.startswith(start) for fault, start in zip(faults, starts, strict=True)] == [True] * 7
-    for word in ("'age', line 2", "'sex', line 3", "'outcome', line 4", "the ledger takes no release"):
-        assert sum(word in fault for fault in faults) == 1
+    assert faults_of(site) == [
+        *("terms.max_epsilon", "terms.max_delta", "terms.purposes"),
+        *("cell.not_a_number", "cell.unknown_level", "cell.unknown_level", "budget.other_delta"),
+    ]
     assert kept(tmp_path) == before
 
 
@@ -171,38 +167,24 @@ def test_charlie_has_neither_rows_nor_a_book(site: Paths, tmp_path: Path) -> Non
 def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["study", "check", str(site["study"]), *options(site, "data", "ledger", "key", "policy")]
     assert main(given) == 0
-    fits, expected, gain, alone = capsys.readouterr().out.splitlines()
+    fits, _, gain, _ = capsys.readouterr().out.splitlines()
     own = len(site["data"].read_text().splitlines()) - 1
-    assert all(
-        figure in gain
-        for figure in (f" {3 * own:,} rows", f" {own:,}. ", " 0.00 to ", "epsilon 0.333334 and delta 1e-05")
-    )
-    assert fits == f"No problems: north can approve study {study().digest} and take part."
-    assert expected.startswith(
-        "What to expect if all 3 parties have as many rows as this site: the noise lowers the accuracy by 0.00 to "
-    )
-    assert alone.startswith("Better alone: this site. ")
-    assert main([*given, "--most-cells", "8"]) == 2
-    assert " limit of 80" in capsys.readouterr().out
-    assert main([*given, "--most-cells", "9"]) == 0
-    capsys.readouterr()
+    assert f" {3 * own:,} rows" in gain
+    assert study().digest in fits
+    assert (main([*given, "--most-cells", "8"]), main([*given, "--most-cells", "9"])) == (2, 0)
     site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 1e-5\n")
     site["data"].write_text("age,sex,outcome\n\u001b[2J,f,no\n2,m,yes\n")
+    capsys.readouterr()
     assert main(given) == 2
-    site_can, cell, author_can, limit, last = capsys.readouterr().out.splitlines()
-    assert (site_can, author_can) == (
-        "This site can fix:",
-        "The author of the study, or else this site, can fix:",
-    )
-    assert limit == "* site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
-    assert cell.isprintable()
-    assert "column 'age', line 2: wanted a number" in cell
-    assert last.startswith("2 problems: this site cannot join")
+    assert all(line.isprintable() for line in capsys.readouterr().out.splitlines())
     assert main([*given, "--json"]) == 2
     said = json.loads(capsys.readouterr().out)
     assert (said["name"], said["fits"]) == ("north", False)
     assert [fault["message"] for fault in said["faults"]] == [str(fault) for fault in look(site).faults]
-    assert [fault["fixed_by"] for fault in said["faults"]] == [["author", "site"], ["site"]]
+    assert [(fault["code"], fault["fixed_by"]) for fault in said["faults"]] == [
+        ("terms.max_epsilon", ["author", "site"]),
+        ("cell.not_a_number", ["site"]),
+    ]
     assert [set(fault) for fault in said["faults"]] == [{"code", "place", "message", "fields", "fixed_by"}] * 2
 
 
@@ -212,7 +194,7 @@ def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path:
     path = tmp_path / "study.north.approval"
     first = Approval.read(path)
     first.check(study())
-    assert stat.S_IMODE(path.stat().st_mode) == public_mode()
+    assert path.stat().st_mode == site["study"].stat().st_mode
     before = kept(tmp_path)
     assert main(given) == 2  # never over another
     assert kept(tmp_path) == before
@@ -220,20 +202,18 @@ def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path:
     assert Approval.read(tmp_path / "again.approval").random != first.random
 
 
-def test_who_may_not_approve_does_not(site: Paths, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_may_not_approve_does_not(site: Paths, tmp_path: Path) -> None:
     approve = ["study", "approve", str(site["study"])]
-    stranger = tmp_path / "stranger.key"
+    stranger, beyond = tmp_path / "stranger.key", tmp_path / "beyond.toml"
     stranger.write_text(f"{'ab' * 32}\n")
-    beyond = tmp_path / "beyond.toml"
     beyond.write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\n")
     before = kept(tmp_path)
-    for given, rule in (
-        (["--key", str(stranger), "--policy", str(site["policy"])], "is that of no participant of the study"),
-        (["--key", str(site["key"]), "--policy", str(beyond)], "max_epsilon: .*\n.*max_delta"),
-        (["--key", str(site["key"])], "site policy: wanted a file"),
+    for given in (
+        ["--key", str(stranger), "--policy", str(site["policy"])],
+        ["--key", str(site["key"]), "--policy", str(beyond)],
+        ["--key", str(site["key"])],
     ):
         assert main([*approve, *given]) == 2
-        assert re.search(rule, capsys.readouterr().err)
     assert kept(tmp_path) == before
 
 
