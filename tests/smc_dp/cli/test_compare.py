@@ -97,12 +97,6 @@ def test_who_stops_a_run_is_told_how_to_go_on(folder, capsys, monkeypatch):
     assert "stopped: the same command with --out out goes on\n" in capsys.readouterr().err
 
 
-def test_public_rows_can_be_switched_off():
-    assert defaults.default_partition("breast_cancer").auxiliary == 100
-    dealt = defaults.default_partition("breast_cancer", auxiliary=0, labelled=0)
-    assert (dealt.auxiliary, dealt.labelled) == (None, None)
-
-
 def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatch):
     def broken(self, federation):
         raise RuntimeError("no luck")
@@ -131,10 +125,6 @@ def test_a_wrong_option_is_one_line(argv, names, folder, capsys):
     line = complaint(capsys, folder, *SMALL, *argv)
     for name in names:
         assert name in line
-
-
-def test_methods_have_to_be_named(folder, capsys):
-    assert "--methods" in complaint(capsys, folder, "lab", "compare")
 
 
 def test_a_figure_that_no_paper_has(folder, capsys):

@@ -184,23 +184,6 @@ def test_a_method_follows_from_the_settings_that_only_it_has(
     assert default_method(protocol, settings, of_protocol, as_published=as_published) == method
 
 
-def test_without_ledgers_nothing_is_said_to_be_charged(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    real = execution.run_session
-
-    def run(functionality: Any, parts: Any, opened: Any, **rest: Any) -> Any:
-        if opened.session.program.name == "secure_sum":
-            raise InputError("party.twice")
-        return real(functionality, parts, opened, **rest)
-
-    monkeypatch.setattr(execution, "run_session", run)
-    assert main(["run", "--out", "runs"]) == 2
-    told = capsys.readouterr().err
-    assert "runs/prr_mean was made before" in told
-    assert "charged" not in told
-
-
 def test_an_error_after_which_nobody_knows_does_not_speak_for_the_other_run(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*given: Any, **rest: Any) -> Any:
         raise RuntimeError

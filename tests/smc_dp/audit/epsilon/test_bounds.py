@@ -22,7 +22,6 @@ from smc_dp.audit.epsilon.bounds import (
     choose_event,
     exact_limits,
     measure_bound,
-    quantiles,
     rough_limits,
 )
 from smc_dp.audit.epsilon.one_run import Guesses, guess
@@ -97,11 +96,6 @@ def test_an_event_is_chosen_by_either_side_in_either_world() -> None:
     assert event.counts((high, low))[0][0] in range(490, 510)
     assert choose_event((low, high), EpsilonMeasure(0.01)).likely == 0
     assert not choose_event((-high, -low), EpsilonMeasure(0.01)).above or event.threshold < 3.01
-
-
-def test_quantiles_cut_into_equal_parts() -> None:
-    assert quantiles(np.arange(101.0)[::-1], 3).tolist() == [25, 50, 75]
-    assert quantiles(np.ones(7), 5).tolist() == [1]
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])

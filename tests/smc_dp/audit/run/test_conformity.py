@@ -160,8 +160,6 @@ MUTANTS = {
     ),
     "another number": Mutant(at(f.alter, "Ready", P2, number=0), sender_chain="Ready"),
     # A forger who makes chains and numbers anew: signatures show it.
-    "dropped, chained anew": Mutant(at(f.drop, "Selected", P3), LINKED, signatures=None, completeness=None),
-    "duplicated, chained anew": Mutant(at(f.duplicate, "Slot", P3), LINKED, signatures="StageEnd", order=None),
     "body, chained anew": Mutant(at(f.flip, "Masked", P1), LINKED, signatures="StageEnd"),
     "published share signed by a stranger": Mutant(
         at(f.flip, "PublishedShare", P1), at(f.sign, "PublishedShare", P1, STRANGER), signatures="PublishedShare"
@@ -189,9 +187,6 @@ MUTANTS = {
         headers="Opening",
     ),
     "stage never signed": Mutant(at(f.drop, "StageEnd", P2, nth=1), RESIGNED, order=None, completeness=None),
-    "another stage's name": Mutant(
-        at(f.alter, "Masked", P1, stage="stage1"), RESIGNED, order="Masked", headers="Masked"
-    ),
     "renamed to a known kind": Mutant(
         at(f.alter, "Half", P2, kind="Ready"), RESIGNED, order="Ready", sizes="Ready", headers="Ready"
     ),
@@ -204,19 +199,14 @@ MUTANTS = {
     ),
     "mark with content": Mutant(at(f.resize, "StageEnd", P2, 8), RESIGNED, sizes="StageEnd"),
     # Lines in another order: nobody signs that, but effects do not stand before causes.
-    "answer before its question": Mutant(to_end("Indicator", "charlie"), rounds=None),
     "effect before its cause": Mutant(before_all("SharedKey", P1), rounds="SharedKey"),
-    "letter before its sender's greeting": Mutant(to_end("Hello", P1), rounds=None, order=None),
     "letter before its addressee's greeting": Mutant(to_end("Hello", "charlie"), rounds=None, order=None),
     # Rounds are what senders state.
     "round too late": Mutant(at(f.alter, "Slot", P2, round=40), RESIGNED, rounds="Slot"),
-    "round too early": Mutant(at(f.alter, "Slot", P2, round=2), RESIGNED, rounds="Slot"),
     "round of a greeting": Mutant(at(f.alter, "Hello", P2, round=2), RESIGNED, rounds="Hello"),
     "round of a mark": Mutant(at(f.alter, "StageEnd", P2, nth=1, round=1), RESIGNED, rounds="StageEnd"),
-    "round of a share": Mutant(at(f.alter, "PublishedShare", P2, round=90), RESIGNED, rounds="PublishedShare"),
     # Somebody is said to have been absent.
     "absent to itself": Mutant(plain(f.miss(P1, P1, "Relay", "stage1")), participants=None),
-    "a stranger absent": Mutant(plain(f.miss(P1, "nobody", "Relay", "stage1")), participants=None),
     "absent to a stranger": Mutant(plain(f.miss("nobody", P1, "Relay", "stage1")), participants=None),
     "a kind missed that nobody sends": Mutant(plain(f.miss(P1, P2, "Pickle", "stage1")), routes=None),
     "a kind missed on no route": Mutant(plain(f.miss(P1, P2, "Slot", "stage1")), routes=None),
@@ -224,17 +214,12 @@ MUTANTS = {
     "signed too early": Mutant(early("StageEnd", P3), RESIGNED, rounds="StageEnd", order=None),
     # Strangers.
     "swapped sender": Mutant(at(f.alter, "Reshare", P2, sender=P3), LINKED, signatures=None, order=None),
-    "to itself": Mutant(at(f.alter, "Half", P2, to=P2), RESIGNED, participants="Half", routes="Half"),
     "unknown sender": Mutant(
         at(f.alter, "Hello", P1, sender="nobody"), LINKED, participants="Hello", signatures="Hello"
     ),
-    "unknown addressee": Mutant(at(f.alter, "Half", P2, to="nobody"), RESIGNED, participants="Half", routes="Half"),
     # An end that is missing.
     "cut off": Mutant(lambda r: f.cut(r.place("Ready", P3)), signatures=None, completeness=None),
     "cut off before the shares": Mutant(lambda r: f.cut(r.place("PublishedShare")), completeness=None, headers=None),
-    "hardly begun": Mutant(
-        lambda r: f.cut(3), order=None, rounds=None, completeness=None, headers=None, signatures=None
-    ),
     # Line 0.
     "parameters": Mutant(plain(f.with_parameters(agreed="x")), session=0),
     "nonce": Mutant(plain(f.with_head(nonce="00" * 32)), session=0),
@@ -247,10 +232,6 @@ MUTANTS = {
     ),
     "topology": Mutant(plain(f.with_head(topology="ring")), session=0),
     "mark taken off": Mutant(plain(f.with_head(insecure=["insecure seed"])), session=0),
-    "mark put on": Mutant(
-        plain(f.with_head(insecure=["insecure seed", "insecure test keys", "as printed"])), session=0
-    ),
-    "marks that are no list": Mutant(plain(f.with_head(insecure=5)), session=0),
     "mark that nobody knows": Mutant(plain(f.with_head(insecure=["fine"])), session=0),
 }
 

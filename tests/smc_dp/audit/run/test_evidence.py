@@ -14,7 +14,7 @@ from support.summed import recorded, summing
 
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.protocol import LIMITS
-from protocols.runtime.protocol import Limits
+from protocols.runtime.protocol import KeyLimits, Limits
 from protocols.secure_sum.parameters import SHARES
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import conversation
@@ -60,12 +60,16 @@ def test_a_star_has_somebody_in_the_middle(tmp_path: Path) -> None:
     assert (found["session"].status, found["session"].fault.place) == ("failed", "topology: ")
 
 
-def test_marks_follow_from_the_protocol(summed: Folders) -> None:
+def test_marks_follow_from_the_protocol(summed: Folders, with_keys: Folders) -> None:
     """Without keys there are no test keys; without a claim a run is one of a protocol that is kept for its flaws."""
     evidence = summed.evidence()
     assert outcomes(evidence)["session"].status == "passed"
     flawed = replace(evidence, protocol=replace(evidence.protocol, claim=None))
     assert outcomes(flawed)["session"].fault.fields["wanted"] == "insecure seed, as printed"
+    short = with_keys.evidence(views=False)
+    limits = replace(short.protocol.limits, keys=KeyLimits("key_bits", shortest=256, replayed=256))
+    found = outcomes(replace(short, protocol=replace(short.protocol, limits=limits)))["session"]
+    assert (found.code, found.fault.fields["wanted"]) == ("insecure_markers.not_due", "insecure seed")
 
 
 @pytest.mark.parametrize(
