@@ -2,7 +2,8 @@
 
 In the kit this file is `pin/sitecustomize.py`, which Python loads before any program if `pin` is on PYTHONPATH. Flower
 takes the folder of a bundle from the version that the bundle states, and the folder that it loads from the version that
-the SuperLink names. Both can lead anywhere, so no folder that is write-protected keeps a program out.
+the SuperLink names. Both can lead anywhere, so no folder that is write-protected keeps a program out. Flower takes a
+folder that is there for the installed bundle and does not look into it, so the pin needs `home/apps` write-protected.
 """
 
 from __future__ import annotations
