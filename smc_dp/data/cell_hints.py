@@ -17,6 +17,7 @@ _TRUTH = frozenset({"true", "false", "yes", "no"})
 _TYPES = ("date32", "date64", "timestamp", "time32", "time64", "duration")  # of columns in Parquet files
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d*(\.\d+)+(,\d*)?", re.ASCII)
+_WITH_UNIT = re.compile(r"[+-]?\d+([.,]\d+)?\s*([^\W\d_]{1,8}|%)", re.ASCII)
 _LONGEST_ALIAS = 1000  # characters of a text that is advised as one
 _NO, _YES = NO_WORDS | {"0"}, YES_WORDS | {"1"}
 
@@ -46,7 +47,8 @@ def _of_marks(text: str, fault: Fault, refused: RefusedInput) -> Hint:
     if not found or not any(_reads(form.with_settings(settings), text) for settings in found):
         if form.decimal == "," and _THOUSANDS.fullmatch(text):
             return Hint("point", " (a point, where the form says a decimal comma)")
-        return of_nothing(fault, refused)
+        is_measure = _WITH_UNIT.fullmatch(text)
+        return Hint("unit", "; write the number alone, without a unit") if is_measure else of_nothing(fault, refused)
     settings = found[0]
     if len(found) > 1:
         choices = tuple((f"where it is {_read(form, each, text)}, ", each) for each in found)

@@ -158,8 +158,8 @@ class PrivacyStatement:
         rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
         hardly = " So large an epsilon hardly protects." if percent > 99 else ""
         return (
-            f"{figures} An attacker who knows everything else goes from 50 % to at most {percent:g} % certainty about "
-            f"this change{rarely}.{hardly}"
+            f"{figures} An attacker who knows everything else, and at first finds both cases equally likely, is "
+            f"afterwards at most {percent:g} % sure of one of them{rarely}.{hardly}"
         )
 
     @property

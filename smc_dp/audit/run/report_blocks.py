@@ -59,7 +59,7 @@ _MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
 
 def audit_sections(report: AuditReport) -> tuple[Section, ...]:
     """Return the report of an audit: a first sheet without symbols or formulas, and an annex with the figures."""
-    audited, budgets = report.audited, report.budgets
+    audited, budgets, found = report.audited, report.budgets, report.findings
     ledgers = () if budgets is None else (Section("Ledgers", tuple(_ledgers(budgets)), details=True),)
     facts = tuple(_assessment(report.assessment))
     claimed = "What it claims to guarantee" if report.assurance.level is None else "What it guarantees"
@@ -81,7 +81,7 @@ def audit_sections(report: AuditReport) -> tuple[Section, ...]:
         Section("The guarantee in full, and what it does not cover", tuple(_caveats(audited)), details=True),
         Section("Budget in figures", tuple(_budget(budgets, budget_sentence))),
         Section("Facts for a data-protection assessment", facts, new_sheet=True, details=True),
-        Section("Every check", tuple(_checks(report.findings)), new_sheet=True),
+        Section("Every check", (*_tables(found), *_counts(found)), new_sheet=True, details=True),
         Section("Who took part", tuple(_participants(audited)), details=True),
         *ledgers,
         Section("Files, as they were audited", files, details=True),
@@ -89,9 +89,14 @@ def audit_sections(report: AuditReport) -> tuple[Section, ...]:
 
 
 def blocks(report: AuditReport) -> tuple[PageBlock, ...]:
-    """Return what a command prints: the checks first, for the end of a text, the verdict, stays in sight."""
+    """Return what a command prints: the checks first, for the end of a text, the verdict, stays in sight.
+
+    A check that was not possible is only named: the levels say which files are missing, and a page has its question.
+    """
+    done = [finding for finding in report.findings if finding.outcome.status != "not possible"]
+    checks = Section("Checks", (*_tables(done), *_counts(report.findings)))
     *rest, levels = (section for section in reversed(audit_sections(report)) if not section.details)
-    return (*rest, replace(levels, blocks=levels.blocks[:-1]), audit_verdict(report))
+    return (checks, *rest, replace(levels, blocks=levels.blocks[:-1]), audit_verdict(report))
 
 
 def audit_page(report: AuditReport) -> Page:
@@ -265,10 +270,14 @@ def _assessment(facts: Sequence[AssessmentFact]) -> Iterator[PageBlock]:
     )
 
 
-def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
+def _tables(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     for group, found in groupby(findings, key=lambda finding: finding.check.group):
         rows = tuple((f.check.name, f.outcome.status, f"{f.check.asks} {_detail(f)}") for f in found)
         yield PageTable(group.capitalize(), ("check", "outcome", "question, and what was found"), rows)
+
+
+def _counts(findings: Sequence[Finding]) -> Iterator[PageBlock]:
+    """Yield how many checks had which outcome, and the names of those that were not possible."""
     counts = Counter(finding.outcome.status for finding in findings)
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)) + f". {VIEWS}")
     undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]

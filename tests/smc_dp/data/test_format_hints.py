@@ -62,6 +62,8 @@ def test_bounds_in_quotes_are_recognised(text: str, levels: list[str], recognise
     ("row", "code", "at", "fields"),
     [
         ("2020-01-31,f", "cell.not_a_number", "age", {"got": "'2020-01-31'", "recognised": "date"}),
+        ("82 kg,f", "cell.not_a_number", "age", {"got": "'82 kg'", "recognised": "unit"}),
+        ("82 83,f", "cell.not_a_number", "age", {"got": "'82 83'", "recognised": ""}),
         ("true,f", "cell.not_a_number", "age", {"got": "'true'", "recognised": "truth"}),
         ("7,M", "cell.unknown_level", "sex", {"got": "'M'", "recognised": "case", "levels": ["'f'", "'m'"]}),
         ("7,x", "cell.unknown_level", "sex", {"got": "'x'", "recognised": ""}),
