@@ -77,7 +77,7 @@ def init_ledger(
 
 
 def show_ledger(file: File, as_json: AsJson = False) -> None:
-    """Show the spent and the remaining budget, and every entry.
+    """Show the budget, what is spent of it, and every entry.
 
     \b
     Examples:

@@ -86,26 +86,22 @@ def judge_distribution(found: DistributionCheck) -> CheckOutcome:
 def _distribution_check_text(found: DistributionCheck) -> str:
     caught = found.mutants - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
-    more = f", {FURTHER_RUNS} with each of {found.worlds - TWO} more inputs" if found.worlds > TWO else ""
+    more = f", {FURTHER_RUNS} on each of {found.worlds - TWO} more inputs" if found.worlds > TWO else ""
     without = f". In every execution {', '.join(found.drop_outs)} drops out" if found.drop_outs else ""
     return (
         f"There were {found.tests} exact tests on {coalitions} coalitions, at the significance level "
-        f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions with one input, as many with "
-        f"another of equal output{more}, and {found.simulated} that the proof's simulator made{without}. "
-        f"{_power(found.simulator, 'between the protocol and the simulator')}. "
-        f"{_power(found.between, 'between the two inputs')}. Control: of {found.mutants} copies of the protocol with a "
+        f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions on one input, as many on "
+        f"another input with the same output{more}, and {found.simulated} that the proof's simulator made{without}. "
+        f"With a probability of {POWER:.0%} the tests would notice these differences in the probability of an event: "
+        f"{_power(found.simulator)} between the protocol and the simulator, {_power(found.between)} between the two "
+        f"inputs. Smaller ones could be missed. Control: of {found.mutants} copies of the protocol with a "
         f"planted fault (a field that is one bit too short), {caught} were rejected"
     )
 
 
-def _power(power: DetectionPower, where: str) -> str:
+def _power(power: DetectionPower) -> str:
     shifts = [x for x in (power.fair, power.rarer) if x is not None]
-    found = (
-        f"A difference of {max(shifts):.2f} or more"
-        if len(shifts) == len((power.fair, power.rarer))
-        else "No difference"
-    )
-    return f"{found} in the probability of an event {where} would be noticed with a probability of {POWER:.0%}"
+    return f"{max(shifts):.2f} or more" if len(shifts) == len((power.fair, power.rarer)) else "none"
 
 
 def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequence[str]) -> CheckOutcome:

@@ -133,7 +133,7 @@ def audit_evidence(
 def run_checks(
     evidence: Evidence, checks: Sequence[Check], allowed: Allowance, progress: Callable[[str], None] | None = None
 ) -> tuple[Finding, ...]:
-    """Return the outcome of each check, within the time that is left."""
+    """Return the outcome of each check, within the time that is left; a fault counts once, where it is found first."""
     findings: list[Finding] = []
     for check in checks:
         if progress:
@@ -143,7 +143,8 @@ def run_checks(
             outcome = not_possible("transcript.loose_lines", checks=loose)
         else:
             outcome = _bounded(check, evidence, allowed)
-        findings.append(Finding(check, outcome))
+        said = next((f.check.name for f in findings if f.outcome == outcome and outcome.status == "failed"), None)
+        findings.append(Finding(check, outcome if said is None else not_possible("check.same_fault", name=said)))
     return tuple(findings)
 
 

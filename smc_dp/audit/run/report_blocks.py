@@ -93,7 +93,7 @@ def blocks(report: AuditReport) -> tuple[PageBlock, ...]:
 
     A check that was not possible is only named: the levels say which files are missing, and a page has its question.
     """
-    done = [finding for finding in report.findings if finding.outcome.status != "not possible"]
+    done = [f for f in report.findings if f.outcome.status != "not possible" or not f.outcome.finished]
     checks = Section("Checks", (*_tables(done), *_counts(report.findings)))
     *rest, levels = (section for section in reversed(audit_sections(report)) if not section.details)
     return (checks, *rest, replace(levels, blocks=levels.blocks[:-1]), audit_verdict(report))
@@ -112,7 +112,11 @@ def audit_page(report: AuditReport) -> Page:
 def audit_verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
-        where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the transcript"
+        where = (
+            ""
+            if first.outcome.line is None
+            else f" at line {first.outcome.line} of the transcript (its first line is line 0)"
+        )
         return coded_prose(
             "audit.failed", name=first.check.name, where=where, found=shorten(_found(first.outcome), _DETAIL)
         )
@@ -202,7 +206,11 @@ def _figures(audited: AuditedRun) -> Iterator[PageBlock]:
 def missing_for_next_level(report: AuditReport) -> str:
     """Return what the next level of assurance needs; nothing where the last one was reached."""
     level = report.assurance.next
-    return f"To reach level {level.number} of 3 ({level.name}), the audit lacks: {_reasons(level)}." if level else ""
+    if level is None:
+        return ""
+    if any(fault.code == "level.check_failed" for fault in level.missing):
+        return f"Level {level.number} of 3 ({level.name}) was not reached, because checks failed."
+    return f"To reach level {level.number} of 3 ({level.name}), the audit lacks: {_reasons(level)}."
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:

@@ -183,8 +183,8 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
             of_two = "  # a score above 0 predicts the second" if len(entry.said.levels) == 2 else ""
             yield _Line(f"classes = {_levels(entry.said)}{of_two}")
         else:
-            said = "not stated; of two, a score above 0 predicts the second; for a number: range = [LOW, HIGH]"
-            yield _Line(f"{_CLASSES}  # {said}", waits=True)
+            yield _Line(f"{_CLASSES}  # not stated; of two, a score above 0 predicts the second", waits=True)
+            yield _comment("to predict a number, write range = [LOW, HIGH] in place of that line")
     yield _Line("")
 
 
@@ -246,9 +246,9 @@ def _missing(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
         yield from (_comment(line) for line in _EMPTY_CELLS)
         yield _Line("[missing]")
         if any(isinstance(entry.said, UnknownEntry) for entry in found):
-            yield _comment(
-                'COLUMN = "indicator"  # for numbers and dates; "category" for levels; for all: "leave out", or a value'
-            )
+            yield _comment('COLUMN = "indicator"  # a column of numbers or dates')
+            yield _comment('COLUMN = "category"  # a column of levels')
+            yield _comment('COLUMN = "leave out"  # any column; so may a value of the column stand there')
         for entry in (entry for entry in found if not isinstance(entry.said, UnknownEntry)):
             first = "category" if isinstance(entry.said, LevelsEntry) else "indicator"
             value = {"category": "a level", "indicator": "a number"}[first]

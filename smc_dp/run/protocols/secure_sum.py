@@ -61,7 +61,7 @@ class SumTerms(ProtocolTerms):
     )  # fmt: skip
     output: OutputName = protocol_setting(
         "curator",
-        "Secure sum: who adds up masked inputs: the curator, or everybody, because parties publish them (shares).",
+        "Secure sum: who adds up the masked inputs: the curator, or (shares) everybody, as the parties publish them.",
         values=get_args(OutputName),
         on=(RUN,),
     )

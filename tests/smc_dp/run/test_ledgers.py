@@ -390,7 +390,7 @@ def test_the_options_of_run(
     assert main(["run", "--method", "prr_mean", "--epsilon", "0.7", "--ledgers", "books", "--budget", "1"]) == 0
     said = capsys.readouterr().out
     assert "Budget of hospital-3: 0.7 spent of epsilon 1; 0.3 left" in said
-    assert "This counts every release, at what it costs the privacy of one record" in said
+    assert "This counts what each release costs the privacy of one record" in said
     assert (
         main(["run", "--method", "prr_mean", "--epsilon", "0.7", "--parties", "4", "--ledgers", "books"]) == 2
     )  # other rows, the same book

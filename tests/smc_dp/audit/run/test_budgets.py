@@ -80,7 +80,7 @@ def test_who_was_not_charged_or_gave_no_ledger_is_said(audited: AuditedRun, ledg
     at(ledgers, "north-2").unlink()
     found = by_party(ledgers, audited)
     said = {party: budget_report.budget_sentence(budget) for party, budget in found.items()}
-    assert said["north-0"] == "its ledger has no charge for this run."
+    assert said["north-0"] == "no charge for this run in the ledger: it was made without it."
     assert said["north-1"].startswith("before ")
     assert said["north-2"] == "no ledger was given."
 
