@@ -32,7 +32,7 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.coefficient_sums import CoefficientSums, kept_features
 from smc_dp.run.coefficient_intervals import coefficient_map, make_intervals
 from smc_dp.run.settings import RunSettings
-from tests.support.organisations import Organisation, organisations, wait_until
+from tests.support.organisations import Organisation, organisations, until
 from tests.support.relays import free_port, served
 
 DATA_SETS, DEALS, PARTIES = ("bank", "credit_default"), 10, ("north", "south", "west", "east", "centre")
@@ -103,7 +103,7 @@ def print_time() -> None:
         for name, site in found.items():
             site.start(SERVE if name == "charlie" else JOIN.format(name))
         sites = [process for site in found.values() for process in site.started.values()]
-        wait_until(lambda: all(process.poll() is not None for process in sites))
+        until("all ends", lambda: all(process.poll() is not None for process in sites))
         took, used = time.monotonic() - began, getrusage(RUSAGE_CHILDREN).ru_utime - before
         assert not any(process.returncode for process in sites), [site.said for site in found.values()]
         relay.kill("relay")

@@ -16,7 +16,6 @@ _has_one_kind
 _is_complete
 _with_every_fault
 _has_few_keys
-_with_former_keys
 _is_one
 _has_its_coefficients
 residual_deviation

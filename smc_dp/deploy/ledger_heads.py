@@ -52,6 +52,8 @@ HEAD_LANES: tuple[Lane, ...] = ("seen", "head", "cosigned")
 MOST_HEADS = 8
 """Heads of one session to one witness: another study of the same party may move the witness meanwhile."""
 MOST_HEAD_BYTES = 1 << 13
+NO_APPROVAL = "approvals.missing"
+"""Code of a state from before anything was sent."""
 
 
 def may_carry(names: Sequence[str], frame: Frame) -> bool:
@@ -120,10 +122,10 @@ class OwnHeads:
     @classmethod
     def read(cls, study: JointStudy, name: str, folder: Path) -> OwnHeads:
         """Read the heads of this party from the folder of its state."""
-        frames = read_frames(folder)
+        frames = read_frames(folder, ("approval", *HEAD_LANES))
         own = [frame.body for frame in frames if (frame.lane, frame.sender) == ("approval", name)]
         if not own:
-            raise InputError("approvals.missing", name=name)
+            raise InputError(NO_APPROVAL, name=name)
         return cls(study, Approval.decode(own[0]), frames)
 
     @property
@@ -162,10 +164,8 @@ class OwnHeads:
 
     def _read_statements(self) -> Iterator[tuple[str, WitnessStatement]]:
         for (name, _), frame in self.came("seen").items():
-            if (witness := self.study.identities.get(name)) is None:  # a state can lie beside another study
-                continue
             try:
-                yield name, WitnessStatement.read(frame.body, witness, self.own, self.owner)
+                yield name, WitnessStatement.read(frame.body, self.study.identities[name], self.own, self.owner)
             except InputError:
                 continue
 

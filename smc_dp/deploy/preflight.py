@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError
+from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError, one_line
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.file_format import FileFormat
@@ -25,8 +25,9 @@ from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import AUTHOR, SITE
 from smc_dp.deploy import paths
-from smc_dp.deploy.ledger_heads import OwnHeads
+from smc_dp.deploy.ledger_heads import NO_APPROVAL, OwnHeads
 from smc_dp.deploy.site_policy import SitePolicy
+from smc_dp.deploy.status import site_status
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.agreement import Agreement
@@ -258,15 +259,27 @@ def _check_earlier_heads(study: Path, name: str, owner: bytes, ledger: Path) -> 
 
     Nobody is asked. A state without its study file, and one of another owner under this name, say nothing.
     """
-    with Ledger.open(ledger) as opened:
+    states = [(state, own) for state, own in _earlier_heads(study, name) if own.owner == owner]
+    with Ledger.open(ledger) as opened:  # after the heads: another study may be charged meanwhile
         history = opened.history()
-    for state, study_file in paths.states_of(study, name):
+    for state, own in states:
         try:
-            own = OwnHeads.read(JointStudy.read(study_file), name, state)
-        except InputError:
+            own.check(history)
+        except InputError as error:
+            raise error.within(f"ledger {ledger}: state {state}") from None
+
+
+def _earlier_heads(study: Path, name: str) -> Iterator[tuple[Path, OwnHeads]]:
+    """Yield the states of studies beside one, each with its heads; InputError for one that cannot be read."""
+    for state, file in paths.states_of(study, name):
+        if not file.exists():
             continue
-        if own.study.identities.get(name) == owner:
-            try:
-                own.check(history)
-            except InputError as error:
-                raise error.within(f"ledger {ledger}: state {state}") from None
+        try:
+            its = JointStudy.read(file)
+            yield state, OwnHeads.read(its, site_status(its, state).name, state)
+        except InputError as error:
+            if error.code == NO_APPROVAL:  # it stopped before a witness could answer it
+                continue
+            raise InputError(
+                "witnesses.unread_state", state=str(state), study=str(file), why=one_line(str(error))
+            ) from None

@@ -247,9 +247,10 @@ class SessionDriver:
             self._store.commit(sending=abandonment(self._store, study, member.name, member.signer))
         try:
             self._flush()
-        except CarrierError:  # what is unsent goes when the program is started again
+        except (CarrierError, StoreError) as error:  # what is unsent goes when the program is started again
             if end != "released":
                 raise
+            self._say(str(error), error.code)
         return end
 
     # Before the session.
@@ -450,19 +451,21 @@ class SessionDriver:
 
         It is over one deadline after the release, whoever is silent.
         """
-        facts, patience = self._store.facts(), self.member.study.deadlines.messages
-        session_id, folder = bytes.fromhex(facts["session"]), self._business.run_folder()
-        if not (missing := self._closed.collect(session_id, folder, facts["waiting"])):
-            return False
-        self._say(f"the release is there: waiting for the cosignatures of {', '.join(missing)} under the transcript")
+        patience, folder = self.member.study.deadlines.messages, self._business.run_folder()
         try:
+            facts = self._store.facts()
+            session_id = bytes.fromhex(facts["session"])
+            if not (missing := self._closed.collect(session_id, folder, facts["waiting"])):
+                return False
+            those = ", ".join(missing)
+            self._say(f"the release is there: waiting for the cosignatures of {those} under the transcript")
             frames = self._exchange(patience)
             self._note_look(frames, fruitful=self._closed.take(frames))
             if frames:
                 self._reached(partial(self._carrier.taken, frames))
             missing = self._closed.collect(session_id, folder, missing)
             late = self._has_heard_all(frames) and self._is_late(patience)
-        except (CarrierError, StoreError) as error:  # such as a clock that was set back: the release stands
+        except (CarrierError, InputError) as error:  # also of a clock that was set back: the release stands
             self._say(str(error), error.code)
             return False
         return bool(missing) and not late

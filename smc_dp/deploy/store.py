@@ -43,7 +43,7 @@ from smc_dp.core.database import open_database
 from smc_dp.core.errors import InputError, InputFault, one_line
 from smc_dp.core.writing import sync_folder
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import Frame
+from smc_dp.deploy.frame import Frame, Lane
 
 SALT_BYTES = 32
 _NONCE_BYTES = 12
@@ -435,20 +435,31 @@ def _insert(execute: Callable[..., sqlite3.Cursor], table: str, frames: Iterable
 
 def read_facts(folder: Path) -> dict[str, Any]:
     """Return the public facts in a site's folder, whether or not its program runs."""
-    return {name: json.loads(value) for name, value in _read(folder, "SELECT name, value FROM facts")}
+    try:
+        return {name: json.loads(value) for name, value in _read(folder, "SELECT name, value FROM facts")}
+    except ValueError:
+        raise StoreError("state.changed", folder=str(folder)) from None
 
 
-def read_frames(folder: Path) -> list[Frame]:
-    """Return the frames in a site's folder: those that it has committed to send, and those that it has received."""
-    return [Frame.decode(row[0]) for row in _read(folder, "SELECT frame FROM outbox UNION ALL SELECT frame FROM inbox")]
+def read_frames(folder: Path, lanes: Sequence[Lane]) -> list[Frame]:
+    """Return the frames of these lanes that a site has committed to send or has received, from its folder.
+
+    StoreError for a frame that was changed since.
+    """
+    its = f"lane IN ({', '.join('?' * len(lanes))})"
+    statement = f"SELECT digest, frame FROM outbox WHERE {its} UNION ALL SELECT digest, frame FROM inbox WHERE {its}"  # noqa: S608
+    found = {digest: Frame.decode(frame) for digest, frame in _read(folder, statement, *lanes, *lanes)}
+    if any(frame.digest != digest for digest, frame in found.items()):
+        raise StoreError("state.changed", folder=str(folder))
+    return list(found.values())
 
 
-def _read(folder: Path, statement: str) -> list[Any]:
+def _read(folder: Path, statement: str, *values: str) -> list[Any]:
     path = folder / DATABASE
     if not path.is_file():
         raise StoreError("state.missing", folder=str(folder))
     try:
         with closing(open_database(path, _WAIT)) as connection:
-            return connection.execute(statement).fetchall()
+            return connection.execute(statement, values).fetchall()
     except sqlite3.Error as error:
         raise _unusable(path, error) from None

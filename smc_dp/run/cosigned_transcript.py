@@ -34,7 +34,6 @@ from smc_dp.privacy.ledger.signed_note import (
 from smc_dp.privacy.ledger.witness import witness_name
 
 _ORIGIN = "smc-dp.transcript/"
-_MOST_BYTES = 1 << 17
 _SESSION = "session "
 
 
@@ -66,7 +65,7 @@ class CosignedTranscript:
     def read(cls, content: bytes) -> CosignedTranscript:
         """Read the file beside a transcript; InputError for any other bytes."""
         parts = content.removesuffix(b"\n").split(b"\n\n")
-        if len(content) > _MOST_BYTES or len(parts) % 2 or not content.endswith(b"\n"):
+        if len(parts) % 2 or not content.endswith(b"\n"):
             raise InputError("cosigned.malformed")
         notes = [SignedNote.read(b"%b\n\n%b\n" % pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
         return cls(notes[0], tuple(notes[1:]))

@@ -106,7 +106,7 @@ class StatedParameters(Document):
 
 
 class StatedPrivacy(Document):
-    """Privacy statement of the release; earlier releases have no `mu`."""
+    """Privacy statement of the release."""
 
     kind: GuaranteeKind
     epsilon: FiniteFigure | None
@@ -115,8 +115,8 @@ class StatedPrivacy(Document):
     adjacency: Adjacency
     adversary: str
     caveats: Texts
+    mu: FiniteFigure | None
     rho: FiniteFigure | None = None
-    mu: FiniteFigure | None = None
 
     @model_validator(mode="after")
     def _is_one(self) -> StatedPrivacy:

@@ -48,7 +48,7 @@ _MOST_BYTES = {
     TRANSCRIPT: 1 << 30,
     AUXILIARY: 1 << 25,
     STUDY: 1 << 25,
-    COSIGNED: 1 << 27,
+    COSIGNED: 1 << 17,
 }
 FILES = tuple(_MOST_BYTES)
 """Files that a run may write into its folder."""

@@ -366,13 +366,12 @@ def approvals_fault(study: bytes | None, found: PublishedRelease, recorded: Rele
 
 def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> Fault | None:
     """Return the fault of a claimed statement that differs from the one that follows; last digits of a pure one may."""
-    claimed = {"mu": None, **stated}  # earlier releases do not state it
     slack = _SLACK if follows["kind"] == "pure" else 0
-    for name in (*follows, *claimed):
-        if name not in claimed or name not in follows:
+    for name in (*follows, *stated):
+        if name not in stated or name not in follows:
             what = "missing" if name in follows else "unknown"
             return InputFault("privacy.other_fields", {"field": shown(name), "what": what})
-        got, wanted = claimed[name], follows[name]
+        got, wanted = stated[name], follows[name]
         if name == "epsilon" and type(got) in (int, float) and wanted is not None:
             if not abs(Fraction(got) - Fraction(wanted)) <= Fraction(wanted) * slack:
                 word = "below" if got < wanted else "not"

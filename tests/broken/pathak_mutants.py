@@ -53,15 +53,6 @@ def with_parameters(stage: Any, **change: Callable[[Any], Any]) -> Program:
     return mutant(instead(stage, bent))
 
 
-class IntegerShares(Ring):
-    """Shares as the paper's integers: 0 <= a <= n, and b = n - a."""
-
-    def split(self, x: int, rng: Stream) -> tuple[int, int]:
-        """a + b = x without a modulus."""
-        a = rng.below(x + 1)
-        return a, x - a
-
-
 class NoShares(Ring):
     """Everything in one share."""
 
@@ -98,8 +89,6 @@ def _stale(key: Any) -> StaleKey:
     return StaleKey(key.n)
 
 
-NO_TIE_BITS = with_parameters(stage1.party, tie_bits=lambda p: 0)
-INTEGER_SHARES = with_parameters(stage1.party, sizes=lambda p: IntegerShares(p.sizes.bits))
 SIZES_UNSHARED = with_parameters(stage1.party, sizes=lambda p: NoShares(p.sizes.bits))
 SHORT_BLINDING = with_parameters(stage1.curator, blind_bits=lambda p: p.sizes.bits)
 SHORT_MASK = with_parameters(stage3.party, mask_bits=lambda p: p.ring_bits)

@@ -23,13 +23,13 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame, Lane
 from smc_dp.deploy.study import JointStudy
 from support import sites
-from support.hubs import At, HubCarrier, body, flipped
 from support.relay_carriers import PassingCarrier
 from support.sites import Sites
 
 LATE, AGAIN = 3, 8  # one frame of so many is kept back; one of so many comes once more
 PIECE = 1 << 20  # bytes of a frame that no carrier takes for a small one
-ENDURING = {**sites.LINEAR, "deadlines": {"greetings": 6000, "messages": 6000}}  # no network is too slow for it
+MOMENT = 0.005  # seconds for which a site waits for what is under way
+ENDURING = {**sites.LINEAR, "deadlines": {"greetings": 24000, "messages": 24000}}  # no network is too slow for it
 
 
 class RunningRelay(Protocol):
@@ -91,7 +91,7 @@ class BriefCarrier(PassingCarrier):
 
     @override
     def fetch(self, seconds: float) -> list[Frame]:
-        return self.inner.fetch(0.02)
+        return self.inner.fetch(MOMENT)
 
 
 def brought(carrier: Carrier, most: int, seconds: float = 20.0) -> list[Frame]:
@@ -119,25 +119,14 @@ class CarrierSuite:
         raise NotImplementedError
 
     @pytest.fixture
-    def relay(self, tmp_path: Path) -> Iterator[RunningRelay]:
-        with self.running(tmp_path / "relay") as found:
+    def relay(self, fast_path: Path) -> Iterator[RunningRelay]:
+        with self.running(fast_path / "relay") as found:
             yield found
 
     @pytest.fixture
     def ways(self, relay: RunningRelay) -> Iterator[dict[str, Carrier]]:
         with ExitStack() as stack:
             yield {name: stack.enter_context(closing(relay.carrier(name, 2.0))) for name in relay.study.names}
-
-    def frame(
-        self,
-        relay: RunningRelay,
-        to: str,
-        number: int,
-        body: bytes = b"sealed",
-        lane: Lane = "envelope",
-        by: str = "P1",
-    ) -> Frame:
-        return Frame(relay.study.digest, by, to, lane, number, body)
 
     def test_each_gets_its_own_and_what_is_for_all_and_the_curator_all_envelopes(
         self, relay: RunningRelay, ways: dict[str, Carrier]
@@ -195,11 +184,12 @@ class CarrierSuite:
         timer.join()
 
     @pytest.mark.slow
-    def test_sixty_megabytes_travel(self, relay: RunningRelay, ways: dict[str, Carrier]) -> None:
+    def test_sixty_megabytes_travel(self, relay: RunningRelay) -> None:
         large = frame(relay, "P1", 0, bytes(60_000_000), "transcript", CURATOR_NAME)
-        ways[CURATOR_NAME].send([large])
-        assert brought(ways["P1"], 1, 60) == [large]
-        assert ways[CURATOR_NAME].last("P1", "transcript") == large
+        with closing(relay.carrier(CURATOR_NAME)) as way, closing(relay.carrier("P1")) as site:  # patient ones
+            way.send([large])
+            assert brought(site, 1, 120) == [large]
+            assert way.last("P1", "transcript") == large
 
     def test_a_killed_relay_is_an_error_and_keeps_what_it_had(
         self, relay: RunningRelay, ways: dict[str, Carrier]
@@ -221,18 +211,18 @@ class CarrierSuite:
         assert way.last("P2", "approval") == two
 
     def test_a_relay_that_loses_delays_repeats_and_reorders_changes_nothing(
-        self, relay: RunningRelay, tmp_path: Path
+        self, relay: RunningRelay, fast_path: Path
     ) -> None:
         draws = Stream.insecure_from_seed("rough")
-        with over(relay, tmp_path / "sites", lambda name, way: RoughCarrier(way, draws.fork(name))) as run:
+        with over(relay, fast_path / "sites", lambda name, way: RoughCarrier(way, draws.fork(name))) as run:
             run.run()
-            assert made_in(run) == undisturbed(relay.study, tmp_path)
+            assert made_in(run) == undisturbed(relay.study, fast_path)
             assert all("relay.unreachable" in said for said in run.said.values())
 
     def test_a_relay_that_dies_in_a_session_alone_and_with_all_sites_changes_nothing(
-        self, relay: RunningRelay, tmp_path: Path
+        self, relay: RunningRelay, fast_path: Path
     ) -> None:
-        with over(relay, tmp_path / "sites", lambda name, way: way) as run:
+        with over(relay, fast_path / "sites", lambda name, way: way) as run:
             for consumed, dying in ((2, ()), (6, relay.study.names)):
                 run.run(until=lambda consumed=consumed: consumed_at(run, "P1") >= consumed)  # type: ignore[misc]
                 relay.kill()
@@ -240,14 +230,7 @@ class CarrierSuite:
                 for name in dying:
                     run.begin(name)
             run.run()
-            assert made_in(run) == undisturbed(relay.study, tmp_path)
-
-    def test_a_hostile_relay_stops_a_session_and_does_no_more(self, relay: RunningRelay, tmp_path: Path) -> None:
-        change = At("P2", CURATOR_NAME, "envelope", 0).becomes(body(flipped))
-        with over(relay, tmp_path / "sites", lambda name, way: HubCarrier(way, change)) as run:
-            run.run()
-            assert run.ends[CURATOR_NAME] == "aborted"
-            assert not run.releases()
+            assert made_in(run) == undisturbed(relay.study, fast_path)
 
 
 @contextmanager

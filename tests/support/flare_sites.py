@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import sysconfig
-import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 import tomlkit
 
-from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.flare.provision import flare_names, provision_flare
 from smc_dp.deploy.flare.templates import LEAD, SERVER_FOLDER_MARK
 from smc_dp.deploy.study import JointStudy
-from smc_dp.privacy.ledger.ledger import Ledger
-from support.relays import free_port, identity, joint_study
+from support.organisations import until
+from support.relays import free_port, joint_study, ready
 
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN = "SMC_DP_FLARE"  # a folder of an environment with this project and FLARE, for whoever runs these tests often
@@ -54,15 +49,6 @@ def environment(shared: Path) -> Path:
     if why := (made / "failed").read_text().strip():
         pytest.skip(f"NVIDIA FLARE cannot be installed here: {why.splitlines()[-1]}")
     return made / "bin"
-
-
-def until(what: str, holds: Callable[[], bool], seconds: float, look: float = 0.1) -> None:
-    """Wait for it; an AssertionError when it does not come."""
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError(f"{what}: not within {seconds} seconds")
-        time.sleep(look)
 
 
 def text_of(study: JointStudy, messages: float = 600) -> str:
@@ -207,23 +193,12 @@ class FlareSites:
 
 def written(folder: Path, study: JointStudy) -> None:
     """Everything that the participants of this study have, each in a folder of its own below this one."""
-    for number, name in enumerate(study.names):
+    for name in study.names:
         own = folder / name
-        own.mkdir(parents=True)
-        signer = identity(name)
+        files = ready(own, name, study)
         (own / "study.toml").write_text(text_of(study, study.deadlines.messages))
-        (own / f"{name}.key").write_text(f"{signer.seed.hex()}\n")
-        (own / f"{name}.key").chmod(0o600)
-        (own / f"study.{name}.approval").write_bytes(
-            Approval.made(study, name, signer, secrets.token_bytes(32)).encode()
-        )
-        if name != CURATOR_NAME:
-            rows = "".join(f"{20 + 7 * i % 80},{'yes' if (i + number) % 3 else 'no'}\n" for i in range(12 + number))
-            (own / "rows.csv").write_text(f"age,back\n{rows}")
-            (own / "own.toml").write_text(
-                'data = "rows.csv"\n[limits]\nmax_epsilon = 1\nmax_delta = 1e-5\ninsecure = true\n'
-            )
-            Ledger.create(own / f"{name}.ledger", Fraction(2), Fraction("1e-5")).close()
+        if files.policy is not None:
+            files.policy.write_text(f'data = "rows.csv"\n{files.policy.read_text()}')
 
 
 def agreed(folder: Path, messages: float = 600, **other: object) -> JointStudy:

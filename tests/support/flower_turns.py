@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,16 +23,22 @@ def passed(socket_file: Path, question: bytes) -> bytes:
     return b""
 
 
-def give_turns(relay: TurnRelay, lines: Mapping[str, Path], stopped: threading.Event) -> None:
-    """Give turns to the sites, each in a thread, until it is stopped. `lines`: folders of their sockets."""
+def give_turns(relay: TurnRelay, lines: Mapping[str, Path], stopped: Callable[[], bool]) -> int:
+    """Give turns to the sites, each in a thread, until it is stopped, and return their number, as the ServerApp does.
+
+    `lines`: folders of their sockets.
+    """
     answers: dict[str, bytes] = {}
+    count = 0
 
     def ask(name: str, question: bytes) -> None:
         answers[name] = passed(lines[name] / SOCKET, question)
 
-    while not stopped.is_set():
+    while not stopped():
         for name in relay.due(list(lines)):
+            count += 1
             threading.Thread(target=ask, args=[name, relay.question(name)], daemon=True).start()
         for name in list(answers):
             relay.take(name, answers.pop(name))
         time.sleep(0.001)
+    return count

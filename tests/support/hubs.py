@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -109,18 +108,11 @@ def approved(approval: Approval, number: int = 0, study: str = "") -> Frame:
 
 
 def said(
-    study: JointStudy, sender: str, code: Code, session: bytes, number: int = 7, lane: Lane = "notice",
-    *, by: str = "", head: str | None = None, of: str = "", mark: str = "",
-) -> Frame:  # fmt: skip
+    study: JointStudy, sender: str, code: Code, session: bytes, lane: Lane = "notice", *, by: str = "", of: str = ""
+) -> Frame:
     """A notice that says it is this sender's, signed by whoever it is `by`."""
     notice = Notice.made(of or study.digest, session, sender, code, b"", sites.identity(by or sender))
-    if head is not None:
-        unsigned = replace(notice, head=head, signature="")
-        notice = replace(unsigned, signature=sites.identity(by or sender).sign(unsigned._to_sign()).hex())
-    marked = json.loads(notice.encode())
-    marked["marks"] = [{"sender": sender, "kind": mark, "stage": "", "read": 0}] if mark else []
-    content = json.dumps(marked, sort_keys=True, separators=(",", ":")).encode()
-    return Frame(study.digest, sender, PUBLIC_NAME, lane, number, content)
+    return Frame(study.digest, sender, PUBLIC_NAME, lane, 7, notice.encode())
 
 
 def record(make: Callable[[bytes], bytes]) -> Change:

@@ -135,16 +135,12 @@ class Secrets:
         found["randomness"].add(actor.seed.key)
         if actor.channel.secret:
             found["keys of links"].add(actor.channel.secret)
-        found["keys of links"] |= {key for link in actor.channel._links.values() for key in vars_of(link)}
+        for link in actor.channel._links.values():
+            found["keys of links"] |= {link.outgoing, link.incoming}
         held = (*actor.progress.results, *more, *actor.progress.once_values.values())
         found["made once"] |= set(_leaves(tuple(actor.progress.once_values.values())))
         for kind, classes in _KINDS.items():
             found[kind] |= {leaf for value in _instances(held, classes) for leaf in _leaves(value)}
-
-
-def vars_of(link: Any) -> Iterator[bytes]:
-    """The two keys of a link."""
-    yield from (link.outgoing, link.incoming)
 
 
 def _parts(value: Any) -> Iterable[Any]:
@@ -217,24 +213,6 @@ def opened(here: AtHand, folder: Path, signer: Signer) -> Iterator[bytes]:
                 continue
 
 
-def _texts(plain: Iterable[bytes]) -> Iterator[bytes]:
-    """These bytes, and what CBOR they hold holds."""
-    for content in plain:
-        yield content
-        try:
-            inner = cbor2.loads(content)
-        except (cbor2.CBORError, ValueError):
-            continue
-        yield from (part for part in _cbor_bytes(inner))
-
-
-def _cbor_bytes(value: Any) -> Iterator[bytes]:
-    if isinstance(value, bytes):
-        yield value
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
-        yield from _cbor_bytes(part)
-
-
 def spellings(value: bytes | int) -> set[bytes]:
     """How a value may stand in a file."""
     if isinstance(value, int):
@@ -251,7 +229,7 @@ def spellings(value: bytes | int) -> set[bytes]:
 
 def found_in(contents: Iterable[bytes], secrets: Found) -> dict[str, int]:
     """Of each kind how many secrets stand in this."""
-    whole = b"\0\0\0".join(_texts(contents))
+    whole = b"\0\0\0".join(contents)
     counts = {kind: sum(any(s in whole for s in spellings(v)) for v in values) for kind, values in secrets.items()}
     return {kind: count for kind, count in counts.items() if count}
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from smc_dp.deploy.store import StoreError, read_facts
+from smc_dp.privacy.ledger.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
 _MOST_SECONDS = 120.0
-_LOOKS = 0.005
+CHARGED_ONCE = ["limit", "reserved", "released"]
+"""What a ledger of one study has in the end."""
+OF_THE_MACHINE = ("/usr/", "/lib", "/dev/null", "/etc/", "/proc/meminfo")  # libc asks for the size of the memory
+INSTALLED = (*OF_THE_MACHINE, *(os.path.realpath(place) for place in (sys.prefix, sys.base_prefix, ROOT)))
+"""What every program of the machine reads, and this one."""
 _PROGRAM = f"""\
 #!{sys.executable} -P
 import sys
@@ -163,9 +170,52 @@ def organisations(folder: Path, names: tuple[str, ...], program: str = "") -> It
                 process.wait()
 
 
-def wait_until(happened: Callable[[], bool]) -> None:
-    """Look until it has."""
-    end = time.monotonic() + _MOST_SECONDS
-    while not happened():
-        assert time.monotonic() < end, "what was waited for has not happened"
-        time.sleep(_LOOKS)
+def entries(ledger: Path) -> list[str]:
+    """The kinds of all entries of a ledger."""
+    with Ledger.open(ledger) as opened:
+        return [entry.state for entry in opened.history().entries]
+
+
+def until(what: str, holds: Callable[[], bool], seconds: float = _MOST_SECONDS, look: float = 0.1) -> None:
+    """Wait for it; an AssertionError when it does not come."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what}: not within {seconds} seconds")
+        time.sleep(look)
+
+
+@dataclass
+class Seen:
+    """What was seen of one process: the files that it had open, the folder that it stood in, its variables, and the
+    ports at the other ends of its sockets, 0 where it listens.
+    """
+
+    files: set[str] = field(default_factory=set)
+    variables: set[str] = field(default_factory=set)
+    ports: set[int] = field(default_factory=set)
+
+    def look(self, process: int) -> None:
+        """Look at it now; it may be gone."""
+        place = Path(f"/proc/{process}")
+        with suppress(OSError):
+            self.variables |= set(filter(None, (place / "environ").read_text().split("\0")))
+            self.files.add(os.readlink(place / "cwd"))
+            for link in (place / "fd").iterdir():
+                with suppress(OSError):
+                    self.files.add(os.readlink(link))
+            for line in (Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()).splitlines():
+                _, _, other, _, *more = line.split()
+                if f"socket:[{more[5]}]" in self.files:
+                    self.ports.add(int(other.rpartition(":")[2], 16))
+
+
+def in_common(seen: Mapping[str, Seen], libraries: Iterable[str]) -> Iterator[str]:
+    """What two of them have both, but for what everybody reads of the machine."""
+    shared = tuple(libraries)
+    for (one, first), (other, second) in combinations(seen.items(), 2):
+        for file in first.files & second.files:
+            if file.startswith("/") and not file.startswith(shared):
+                yield f"{one} and {other} have {file}"
+        for variable in first.variables & second.variables:
+            yield f"{one} and {other} have {variable}"

@@ -22,11 +22,11 @@ from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from smc_dp.core.documents import parse_document
 from smc_dp.deploy.approval import Approval
-from smc_dp.deploy.frame import MOST_FRAME_BYTES, Frame
+from smc_dp.deploy.frame import MOST_FRAME_BYTES, CarrierError, Frame
 from smc_dp.deploy.join import SiteFiles
 from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.connection import CERTIFICATE_FILE, relay_address
-from smc_dp.deploy.nats.provision import open_study, provision_relay, subjects_of
+from smc_dp.deploy.nats.provision import MOST_STUDY_BYTES, open_study, provision_relay, subjects_of
 from smc_dp.deploy.nats.subjects import RelaySubjects
 from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
@@ -199,6 +199,23 @@ def relay(
         yield running
     finally:
         running.kill()
+
+
+def two_studies(first: NatsRelay, folder: Path, most_bytes: int = MOST_STUDY_BYTES) -> NatsRelay:
+    """Return the second study at a running relay, which went on."""
+    first.hand_over(folder / "handed")
+    second = first.another("Length of stay")
+    second.reload()
+    open_soon(second.study, second.kit, most_bytes)
+    return second
+
+
+def open_soon(study: JointStudy, kit: Path, most_bytes: int = MOST_STUDY_BYTES) -> None:
+    """Open a study as soon as the server knows it."""
+    for _ in until(10):
+        with suppress(CarrierError):
+            open_study(study, kit, most_bytes)
+            break
 
 
 def wait_for(study: JointStudy) -> None:

@@ -35,13 +35,6 @@ def uniformity(samples: Iterable[Hashable], cells: Sequence[Hashable]) -> float:
     return float(scipy.stats.chisquare([counts[cell] for cell in cells]).pvalue)
 
 
-def same_law(left: Iterable[Hashable], right: Iterable[Hashable]) -> float:
-    """p-value of the chi-square test that two samples come from one law over a few cells."""
-    a, b = Counter(left), Counter(right)
-    table = [[counts[cell] for cell in sorted(a | b, key=repr)] for counts in (a, b)]
-    return float(scipy.stats.chi2_contingency(table).pvalue) if len(table[0]) > 1 else 1.0
-
-
 def randomiser(key: paillier.PrivateKey, value: int) -> int:
     """The r with c = (1 + m n) r**n mod n**2, as everybody who holds the secret key can extract it from c."""
     n, phi = key.public.n, (key.p - 1) * (key.q - 1)

@@ -28,7 +28,7 @@ from smc_dp.core.documents import Read, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters, refuse_other_format
-from smc_dp.run.folder import listed_files, parse_release, recompute_release, warn_of_page
+from smc_dp.run.folder import listed_files, parse_release, read_content, recompute_release, warn_of_page
 from smc_dp.run.identities import parse_identities
 from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_consistency import ReleaseEvidence
@@ -109,6 +109,11 @@ class Evidence:
         return read_run_file(self.folder, TIMINGS, reading.MAX_JSON_BYTES)
 
     @cached_property
+    def cosigned(self) -> bytes | None:
+        """Cosigned head of the transcript, None without one; raises InputError for a file that cannot be read."""
+        return read_content(self.folder, COSIGNED) if has_file(self.folder, COSIGNED) else None
+
+    @cached_property
     def digests(self) -> Mapping[str, str]:
         """Digests that the release states of the files beside it; raises InputError for what is no such section."""
         return self._section(StatedDigests, "digests").named
@@ -157,8 +162,6 @@ def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path 
         rows = AuxiliaryRows.read(files[AUXILIARY], str(path_of(folder, AUXILIARY)))
     if STUDY in named:
         files[STUDY] = read_run_file(folder, STUDY, reading.MAX_JSON_BYTES)
-    if has_file(folder, COSIGNED):
-        files[COSIGNED] = read_run_file(folder, COSIGNED, reading.MAX_JSON_BYTES)
     files[TRANSCRIPT] = read_run_file(folder, TRANSCRIPT, MAX_TRANSCRIPT_BYTES)
     where = str(path_of(folder, TRANSCRIPT))
     lines, head = _read(files[TRANSCRIPT], where)

@@ -12,7 +12,7 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.run.release import STUDY, TIMINGS, PublishedRelease
+from smc_dp.run.release import COSIGNED, STUDY, TIMINGS, PublishedRelease
 from smc_dp.run.transcript_header import APPROVALS
 
 _UNREADABLE = (ProtocolError, InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -139,6 +139,8 @@ def _digests(evidence: Evidence) -> dict[str, str]:
     contents = dict(evidence.files)
     with suppress(InputError):  # it is there and cannot be read: the check that asks of it says so
         contents |= {} if evidence.timings is None else {TIMINGS: evidence.timings}
+    with suppress(InputError):
+        contents |= {} if evidence.cosigned is None else {COSIGNED: evidence.cosigned}
     return {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
 
 

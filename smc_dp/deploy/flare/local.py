@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, NoReturn
 
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from smc_dp.core.documents import Document, read_document
 from smc_dp.core.errors import InputError, shown
@@ -59,10 +58,6 @@ class RelayPlace(Document):
         return self._beside / self.folder
 
 
-FORMER_KEYS = MappingProxyType({"terms": "policy"})
-"""Earlier name of a key in a site's file -> its name."""
-
-
 class SitePlace(Document):
     """Files of a site in its own file, as `smc-dp join` or `serve` would get them. Paths are relative to the file's
     folder.
@@ -80,14 +75,6 @@ class SitePlace(Document):
     views: str | None = None
     auxiliary: str | None = None
     passphrase: str | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_former_keys(cls, said: object) -> object:
-        """Rename former keys. A key that is given by both names keeps the former one, which is then unknown."""
-        if not isinstance(said, dict):
-            return said
-        return {key if FORMER_KEYS.get(key, key) in said else FORMER_KEYS.get(key, key): v for key, v in said.items()}
 
 
 def details(local: Path, study: object, who: str) -> Path | None:

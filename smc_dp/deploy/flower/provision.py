@@ -57,7 +57,7 @@ def provision_flower(study: JointStudy, folder: Path) -> list[Path]:
         secret = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
         write_folder(folder / "sites" / name, {"ca.crt": [by.certificate_pem], "node.key": [secret]}, 0o700)
         # Python passes over a folder that the SuperNode's user may not read, and would go on without the pin.
-        write_folder(folder / "sites" / name / "pin", {"sitecustomize.py": [pin]}, 0o755)
+        write_folder(folder / "sites" / name / "pin", {"sitecustomize.py": [pin], "other.fab": [b"no bundle\n"]}, 0o755)
     return [folder / "app", *(folder / "sites" / name for name in study.names)]
 
 

@@ -46,8 +46,8 @@ class Entry:
     `refers`; of a release `run` is its digest. `void`: a refund in an entry of an earlier version. `digest` is over all
     the rest, with `previous`, the digest of the entry before. `approval` is the digest of the site's approval of a
     study, for a session between sites. `party` is the party whose ledger it is, in the limit of a ledger that was made
-    for one. `mu`, `approval` and `party` came later than the others: where one is None, the digest is that of an entry
-    without such a column, and an entry that was written without one is read as having None.
+    for one. Ledgers of version 0.1.0 have neither `approval` nor `party`, which are read as None. A `mu`, `approval` or
+    `party` that is None is left out of the digest.
     """
 
     number: int
@@ -113,7 +113,7 @@ class Entry:
 
     def computed(self) -> str:
         """Compute the digest that the entry must carry."""
-        left_out = {"digest", *(name for name in LATER_COLUMNS if getattr(self, name) is None)}
+        left_out = {"digest", *(name for name in ("mu", *LATER_COLUMNS) if getattr(self, name) is None)}
         values = [value for name, value in self.values().items() if name not in left_out]
         return hashlib.sha256(json.dumps(values, separators=(",", ":"), ensure_ascii=True).encode()).hexdigest()
 
@@ -124,8 +124,8 @@ class Entry:
 
 
 ENTRY_COLUMNS = tuple(field.name for field in fields(Entry))
-LATER_COLUMNS = ("mu", "approval", "party")
-"""Columns that ledgers of earlier versions do not have, in the order in which they came."""
+LATER_COLUMNS = ("approval", "party")
+"""Columns that ledgers of version 0.1.0 do not have."""
 
 
 def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:

@@ -14,7 +14,7 @@ from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.storage import MOST_LEDGER_BYTES
 
-_FORMATS = tuple(f"smc-dp ledger {version}" for version in (5, 4, 3, 2, 1))  # what is written, and what was before
+_FORMATS = ("smc-dp ledger 5", "smc-dp ledger 2")  # what is written, and what 0.1.0 wrote
 
 
 def to_json(history: History) -> str:

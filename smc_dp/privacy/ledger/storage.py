@@ -8,7 +8,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from itertools import accumulate
 from pathlib import Path
 
 from smc_dp.core.database import open_database
@@ -24,7 +23,7 @@ CREATE TABLE secret (key BLOB NOT NULL);
 CREATE TABLE entries (
   number INTEGER PRIMARY KEY, state, date, refers UNIQUE, dataset, unit, adjacency, mechanism, kind,
   epsilon, delta, rho, run, previous, digest
-);
+, mu);
 CREATE TRIGGER no_update BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
 CREATE TRIGGER no_delete BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries are never taken away'); END;
 CREATE TRIGGER no_replace BEFORE INSERT ON entries
@@ -36,7 +35,7 @@ BEGIN SELECT RAISE(ABORT, 'the key is there'); END;
 CREATE TRIGGER no_other_key BEFORE UPDATE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
 CREATE TRIGGER no_lost_key BEFORE DELETE ON secret BEGIN SELECT RAISE(ABORT, 'the key stays'); END;
 """
-# A new ledger has these at once, an older one before its next entry.
+# A new ledger has these at once, one of version 0.1.0 before its next entry.
 ADD_LATER_COLUMNS = tuple(f"ALTER TABLE entries ADD COLUMN {name};" for name in LATER_COLUMNS)
 
 
@@ -46,7 +45,7 @@ def open_checked(path: Path) -> sqlite3.Connection:
         _refuse_unusable(path)
         connection = connect_ledger(path)
         try:
-            if _form(connection) not in map(_wanted_form, accumulate((SCHEMA, *ADD_LATER_COLUMNS))):
+            if _form(connection) not in map(_wanted_form, (SCHEMA, "".join((SCHEMA, *ADD_LATER_COLUMNS)))):
                 raise InputError("ledger.other_version")
         except BaseException:
             connection.close()
@@ -55,10 +54,10 @@ def open_checked(path: Path) -> sqlite3.Connection:
 
 
 def add_later_columns(connection: sqlite3.Connection) -> None:
-    """Add to an older ledger, inside a transaction that writes, the columns that it does not have, empty."""
+    """Add to a ledger of version 0.1.0, inside a transaction that writes, the columns that it lacks, empty."""
     there = {name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")}
-    for name, added in zip(LATER_COLUMNS, ADD_LATER_COLUMNS, strict=True):
-        if name not in there:
+    if not there.issuperset(LATER_COLUMNS):
+        for added in ADD_LATER_COLUMNS:
             connection.execute(added)
 
 

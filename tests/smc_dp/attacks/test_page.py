@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from protocols.crypto.paillier import PublicKey
-from protocols.pathak2010 import stage1, stage2
+from protocols.pathak2010 import stage1
 from smc_dp import attacks
 from smc_dp.attacks.attack import AttackResult, MeasuredAttack
 from smc_dp.attacks.report import AttackReport
 from smc_dp.attacks.report_blocks import attack_section, without_numbers
-from smc_dp.attacks.step_code import function_place, function_source, step_notes
+from smc_dp.attacks.step_code import function_source, step_notes
 from smc_dp.pages.blocks import Banner, Drawing, PageBlock, PageTable, Prose, Section, SideBySide, Verbatim
 
 OF_PUBLICATION = [attack for attack in attacks.ATTACKS.values() if attack.is_of_publication]
@@ -75,13 +74,6 @@ def test_what_is_noted_is_read_from_the_notes(attack: MeasuredAttack) -> None:
     assert step_notes(other) != paragraphs or "[N" not in attack.flaw  # twin
 
 
-def test_powers_in_the_notes_stay_powers() -> None:
-    told = " ".join(p for name in ("recover-exponent", "extract-randomiser") for p in step_notes(attacks.ATTACKS[name]))
-    assert "mod M = 2**64 into a slot" in told
-    assert "the product carries y**n with y uniform" in told
-    assert "**[" not in told
-
-
 def test_without_a_fix_inside_the_design_the_page_says_where_else_it_succeeds() -> None:
     said = [
         {b.text for b in blocks_in(attack_section(came_to(attacks.ATTACKS[name]))) if isinstance(b, Prose)}
@@ -98,9 +90,3 @@ def test_what_was_not_measured_has_no_numbers() -> None:
     assert not any(isinstance(b, Drawing | PageTable) for b in blocks_in(section))
     assert len(sides(section)) == 2
     assert not any("succeeded in" in b.text for b in blocks_in(section) if isinstance(b, Prose))
-
-
-def test_a_place_is_a_file_and_a_name() -> None:
-    assert function_place(stage2.party) == "protocols/pathak2010/stage2.py, party"
-    assert function_source(stage2.party).startswith("async def party(me: Endpoint")
-    assert function_source(PublicKey.blind).startswith("def blind(self")  # a method, at the margin

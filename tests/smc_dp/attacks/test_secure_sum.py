@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
-from protocols.pathak2010.limitations import noise_of_charlie_and_first
-from smc_dp.attacks import sessions
 from smc_dp.attacks.charlie_and_one import Sizes, read_sum_sizes, unmask_inputs
 from smc_dp.attacks.sessions import FinishedRun, PartySecret
 from smc_dp.attacks.strip_noise import subtract_noise
@@ -95,16 +92,6 @@ def test_in_a_run_what_is_left_is_the_shares_of_the_others_to_the_integer() -> N
 
 
 # Charlie and P_1.
-
-
-def test_charlie_and_the_first_party_have_the_noise_of_the_curator_protocol() -> None:
-    entered = sessions.draw_secrets(3, 2, seeded("curator"))
-    seen = sessions.run_program(pathak2010.PROGRAM, entered, 512, seeded("curator"))
-    noise = noise_of_charlie_and_first(seen.parameters, seen.charlie, seen.party(0))
-    p, smallest = seen.parameters.weights, min(entered, key=lambda s: s.n)
-    assert noise == p.vector(smallest.eta)
-    exact = p.vector([sum(column) for column in zip(*(s.w for s in entered), strict=True)])
-    assert p.subtract_vectors(seen.released, noise) == exact
 
 
 def runs(count: int) -> list[tuple[FinishedRun, list[PartySecret]]]:

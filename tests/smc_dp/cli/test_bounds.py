@@ -111,19 +111,6 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
     )
 
 
-def test_a_file_without_faults_ends_well_and_says_what_will_be_cut(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = said(capsys, "check", "good.csv", "--bounds", "bounds.toml", "--party", "north")
-    assert (code, err) == (0, "")
-    assert out.rstrip("\n").split("\n") == [
-        f"party north (good.csv): 3 of 3 rows can be used (3 no, 0 yes). {PRIVATE_NOTICE}",
-        "warning: column 'age': 1 cell lies outside the bounds and will be clipped to them; "
-        "the first, in line 4: 111.0 is outside its bounds [18.0, 110.0]",
-        "warning: 2 of 3 rows (67%) are longer than clip in [rows] of the bounds and will be shortened to it. "
-        "To shorten no row, write clip = 1.42 under [rows] of the bounds",
-        "warning: all rows are of class 'no'. The method prr_mean refuses such a party",
-    ]
-
-
 @pytest.mark.parametrize(("file", "code", "faults"), [("bad.csv", 2, 6), ("good.csv", 0, 0), ("gone.csv", 2, 1)])
 def test_the_same_as_json(file: str, code: int, faults: int, capsys: pytest.CaptureFixture[str]) -> None:
     came, out, _ = said(capsys, "check", file, "--bounds", "bounds.toml", "--party", "north", "--json")
@@ -133,21 +120,6 @@ def test_the_same_as_json(file: str, code: int, faults: int, capsys: pytest.Capt
     assert all("." in fault["code"] and isinstance(fault["fields"], dict) for fault in found["faults"])
     assert found["private"] == PRIVATE_NOTICE
     assert bool(found["warnings"]) == (file != "gone.csv")
-
-
-def test_what_the_whole_file_lacks_is_a_fault_like_others(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "other.csv").write_text("years,gender\n1,f\n")
-    code, out, _ = said(capsys, "check", "other.csv", "--bounds", "bounds.toml", "--party", "north")
-    assert code == 2
-    assert [line.split(".")[0] for line in out.splitlines()[1:]] == [
-        f"  column '{name}' is missing" for name in ("age", "sex", "back")
-    ]
-    (folder / "other.csv").write_text("age,sex,back\n")
-    code, out, _ = said(capsys, "check", "other.csv", "--bounds", "bounds.toml", "--party", "north")
-    assert (code, out.splitlines()[1:]) == (2, ["  has no rows, wanted at least one"])
-    code, out, err = said(capsys, "check", "good.csv", "--bounds", "gone.toml", "--party", "north")
-    assert (code, out) == (2, "")
-    assert err.startswith("error: bounds file gone.toml: cannot be read")
 
 
 def test_lines_to_be_copied_are_whole_on_a_narrow_terminal(

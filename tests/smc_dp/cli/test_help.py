@@ -27,6 +27,7 @@ ROOT = Path(smc_dp.__file__).parents[1]
 HEAVY = {
     *("numpy", "scipy", "sklearn", "matplotlib", "pyarrow", "joblib", "dp_accounting", "jinja2", "threadpoolctl"),
     *("cryptography", "phe", "flint", "gmpy2", "cbor2", "tomlkit"),
+    *("smc_dp.run.settings", "smc_dp.core.documents"),
 }
 
 
@@ -49,7 +50,7 @@ def loaded_by(root: Path, *asked: tuple[str, ...]) -> dict[str, set[str]]:
         "typer.main.get_command = functools.cache(typer.main.get_command)\n"
         "before = set()\n"
         "for argv in json.loads(sys.argv[1]):\n"
-        "    code, now = main(argv), {name.split('.')[0] for name in sys.modules}\n"
+        "    code, now = main(argv), {*sys.modules}\n"
         "    print(json.dumps([argv, code, sorted(now - before)]), file=sys.stderr)\n"
         "    before = now\n"
     )

@@ -222,7 +222,7 @@ def test_what_a_schema_refuses_the_reader_refuses(name: str, written: dict[str, 
     validator = judge(name)
     known = [(document, place) for document in written[name] for place in places(document)]
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=30, deadline=None)
     @given(st.sampled_from(known), anything)
     def holds(known: tuple[Any, Place], value: Any) -> None:
         changed = put(*known, value)

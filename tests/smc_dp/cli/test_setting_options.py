@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.repetitions import with_slow
 
 import smc_dp
 from smc_dp.cli.main import main
@@ -28,26 +25,6 @@ def test_the_settings_of_methods_are_those_that_methods_have() -> None:
     of_methods = {name for kind in kinds for name in required_settings(kind)}
     declared = {field.alias or name for name, field in MethodSettings.model_fields.items()}
     assert declared - {"name"} == of_methods - {"learner"}  # which no run has
-
-
-_HELP = """
-import sys
-from smc_dp.cli.main import main
-for command in (["run"], ["plan"], ["study", "new"]):
-    main([*command, "--help"])
-    loaded = any(name in sys.modules for name in ("smc_dp.run.settings", "smc_dp.core.documents"))
-    print(*command, loaded, sep="-", file=sys.stderr)
-"""
-
-
-@pytest.mark.parametrize(
-    ("before", "loaded"),
-    with_slow([("", False), ("import smc_dp.core.documents", True)], ("import smc_dp.core.documents", True)),
-)
-def test_help_loads_no_model(before: str, loaded: bool) -> None:
-    """Typer itself imports pydantic where it is installed, so what is looked at is our own models."""
-    done = subprocess.run([sys.executable, "-c", before + _HELP], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stderr.split() == [f"{command}-{loaded}" for command in ("run", "plan", "study-new")]
 
 
 def shown(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> set[str]:

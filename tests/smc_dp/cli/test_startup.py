@@ -32,8 +32,3 @@ def test_a_command_starts_without_what_it_may_not_need() -> None:
     each = [first_imports(command) for command in ("plan", "predict", "run")]
     assert all("smc_dp." in statements for statements in each)
     assert loaded_by("\n".join(each)) == set()
-
-
-def test_the_package_runs_as_a_module() -> None:
-    done = subprocess.run([sys.executable, "-m", "smc_dp", "nonsense"], cwd=ROOT, capture_output=True, check=False)
-    assert (done.returncode, done.stdout) == (2, b"")

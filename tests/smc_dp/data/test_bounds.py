@@ -147,15 +147,6 @@ def test_strict_bounds_name_party_column_and_row():
         encode_rows(table, parse_bounds(TEXT), strict=True)
 
 
-def test_unknown_category_and_unknown_label_name_what_was_wanted():
-    bounds = parse_bounds(TEXT)
-    table = parse_csv(b"age,sex,outcome\n5,f,yes\n12,d,maybe\n", "party north")
-    with refused("cell.unknown_level", at="party north: column 'sex', line 3", got="'d'"):
-        encode_rows(table, bounds)
-    with refused("cell.unknown_level", at="column 'outcome', line 3", got="'maybe'"):
-        encode_classes(table, bounds, "outcome")
-
-
 def test_a_party_needs_rows_and_for_some_methods_both_classes():
     bounds = parse_bounds(TEXT)
     with refused("rows.none"):

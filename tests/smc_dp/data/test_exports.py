@@ -1,76 +1,54 @@
-"""Eight awkward exports of the same rows, with bounds from their data dictionaries: the same features and models."""
+"""An export in codes, with bounds from its data dictionary, is the same rows as a plain file under bounds by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
-from support.exports import EXPORTS, LABEL, Patient, Spelling, patients
-
-from smc_dp.data.bounds import Bounds, parse_bounds, read_bounds
-from smc_dp.data.federation import Rows
+from smc_dp.data.bounds import parse_bounds
+from smc_dp.data.dictionaries.draft import draft_bounds
+from smc_dp.data.dictionaries.read_dictionary import read_data_dictionary
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.table_reader import parse_csv, read_table
 from smc_dp.data.validate_file import validate_file
 
-ROWS = patients(60)
-PLAIN = """
-[label]
-column = "readmitted"
-classes = ["no", "yes"]
+DICTIONARY = """\
+"Variable / Field Name","Field Type","Choices, Calculations, OR Slider Labels",\
+"Text Validation Type OR Show Slider Number","Text Validation Min","Text Validation Max"
+patient,text,,,,
+weight,text,,number_1dp,30,250
+ward,dropdown,"1, Köln | 2, Bern",,,
+smoker,yesno,,,,
+admitted,text,,date_dmy,2015-01-01,2024-12-31
+back,yesno,,,,
+"""
+EXPORT = "patient;weight;ward;smoker;admitted;back\nP1;70,5;1;0;31.01.2020;0\nP2;;2;;01.02.2021;1\n"
+BY_HAND = """
 [columns]
-age = [18, 110]
 weight = [30, 250]
-sex = ["female", "male"]
-ward = ["Köln", "Zürich", "Bern"]
-smoker = ["no", "yes"]
+ward = ["Köln", "Bern"]
+smoker = ["No", "Yes"]
 admitted = [2015-01-01, 2024-12-31]
+[label]
+column = "back"
+classes = ["no", "yes"]
 [missing]
 weight = "indicator"
 smoker = "category"
 """
+PLAIN = "weight,ward,smoker,admitted,back\n70.5,Köln,No,2020-01-31,no\n,Bern,,2021-02-01,yes\n"
 
 
-def plain(rows: Sequence[Patient]) -> Rows:
-    """The rows as a file has them of which nobody need say anything, by bounds that a person wrote."""
-    return encode_labelled_rows(parse_csv(Spelling().text(rows).encode(), "plain"), parse_bounds(PLAIN), LABEL)
-
-
-def early(rows: Sequence[Patient]) -> list[Patient]:
-    """With days of a month that could be taken for months."""
-    return [replace(row, admitted=row.admitted.replace(day=1 + row.admitted.day % 12)) for row in rows]
-
-
-def read(path: Path, bounds: Bounds) -> Rows:
-    return encode_labelled_rows(read_table(path, "rows"), bounds, LABEL)
-
-
-def alike(left: Rows, right: Rows) -> bool:
-    """Whether they are the same to the last bit."""
-    return left.X.shape == right.X.shape and left.X.tobytes() == right.X.tobytes() and bool((left.y == right.y).all())
-
-
-@pytest.mark.parametrize("form", EXPORTS)
-def test_the_same_rows_are_the_same_features_in_every_form(form: str, tmp_path: Path) -> None:
-    path = EXPORTS[form].save(ROWS, tmp_path, "north")
-    bounds = read_bounds(EXPORTS[form].bounds(tmp_path))
-    assert alike(read(path, bounds), plain(ROWS))
+def test_the_same_rows_are_the_same_features(tmp_path: Path) -> None:
+    (tmp_path / "dictionary.csv").write_text(DICTIONARY, encoding="utf-8")
+    text = draft_bounds(read_data_dictionary(tmp_path / "dictionary.csv"), "back").text
+    for rule in ('weight = "indicator"', 'smoker = "category"'):  # what a person has to say
+        assert f"# {rule}" in text
+        text = text.replace(f"# {rule}", rule)
+    path = tmp_path / "north.csv"
+    path.write_text(EXPORT)
+    Path(f"{path}.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\ndates = "dd.mm.yyyy"\n')
+    bounds = parse_bounds(text)
     assert validate_file(path, bounds, "north").fits
-
-
-# What reads a form wrongly gives other rows, or none.
-
-
-def test_a_day_that_is_taken_for_a_month_makes_other_rows(tmp_path: Path) -> None:
-    rows = early(ROWS)
-    path = EXPORTS["american"].save(rows, tmp_path, "north")
-    bounds = read_bounds(EXPORTS["american"].bounds(tmp_path))
-    assert alike(read(path, bounds), plain(rows))
-    said = path.with_name(f"{path.name}.toml")
-    said.write_text(said.read_text().replace("mm/dd/yyyy", "dd/mm/yyyy"))
-    assert not alike(read(path, bounds), plain(rows))
-
-
-# The command line.
+    found = encode_labelled_rows(read_table(path, "north"), bounds, "back")
+    plain = encode_labelled_rows(parse_csv(PLAIN.encode(), "plain"), parse_bounds(BY_HAND), "back")
+    assert (found.X.tobytes(), found.y.tolist()) == (plain.X.tobytes(), plain.y.tolist())

@@ -10,7 +10,7 @@ import pytest
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.fingerprint import fingerprint_data
-from smc_dp.data.preprocess import encode_labelled_rows, examine_table
+from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.sources import read_own_files
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
@@ -124,14 +124,6 @@ def test_one_line_states_all_that_a_file_needs_and_then_it_is_read(tmp_path: Pat
     (tmp_path / "north.csv.toml").write_text("\n".join(found.proposed.sections()))  # type: ignore[union-attr]
     after = validate_file(path, wide, "north")
     assert (after.fits, after.rows) == (True, 3)
-
-
-def test_settings_that_contradict_each_other_are_not_joined() -> None:
-    cells = {"a": ["1.5", "2,55"], "b": ["1,5", "2"]}
-    bounds = parse_bounds("[columns]\na = [0, 9]\nb = [0, 9]\n[label]\nclasses = [0, 1]\n")
-    found = examine_table(Table("t", cells, [1, 2]), bounds).faults
-    assert [(fault.column, fault.code) for fault in found] == [("a", "cell.not_a_number"), ("b", "cell.not_a_number")]
-    assert found[0].settings == {}
 
 
 @pytest.mark.parametrize("quote", ["", '"'])

@@ -128,15 +128,6 @@ def test_the_projection_and_its_radius_come_from_public_rows_alone(pool, monkeyp
     assert moved(pool)
 
 
-def test_a_radius_taken_from_private_rows_would_be_noticed(pool, monkeypatch):
-    def from_all(p, d, dealt):
-        chart = real_chart(p, d, dealt)
-        return replace(chart, radius=float(np.linalg.norm(chart.projection.of(p.train.X), axis=1).max()))
-
-    monkeypatch.setattr(dealing, "_chart", from_all)
-    assert moved(pool)
-
-
 def test_rows_that_the_data_set_makes_public_come_first(pool):
     public = np.random.default_rng(2).normal(size=(30, WIDTH)) / 10
     with_own = replace(pool, public=public)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from smc_dp.core.documents import validate_document
 from smc_dp.core.errors import one_line
-from smc_dp.data import limits, preprocess
+from smc_dp.data import limits
 from smc_dp.data.bounds import Bounds, bounds_from_file, parse_bounds
 from smc_dp.data.bounds_file import BoundsFile
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateColumn, NumericColumn
@@ -354,24 +354,6 @@ def test_any_row_of_any_columns_is_in_the_ball_and_depends_on_nothing_else(made)
         np.testing.assert_array_equal(alone.X, found.X[place])
 
 
-def test_a_row_that_depended_on_others_would_show(monkeypatch):
-    """Broken twin: an empty cell filled with the mean of the others, as tools do that are not private."""
-    column = NumericColumn("n", 0.0, 4.0, 2.0)
-    bounds, table = Bounds((column,), CLASSES), Table("t", {"n": [4, 4, None]}, range(1, 4))
-    read = preprocess.parse_column
-
-    def with_mean(table, column):
-        found = read(table, column)
-        return replace(found, values=np.where(np.isnan(found.values), np.nanmean(found.values), found.values))
-
-    def of_last(table):
-        return encode_rows(table, bounds)[-1].tolist()
-
-    assert of_last(table) == of_last(replace(table, columns={"n": [0, 0, None]}))
-    monkeypatch.setattr(preprocess, "parse_column", with_mean)
-    assert of_last(table) != of_last(replace(table, columns={"n": [0, 0, None]}))
-
-
 def test_the_time_of_a_day_is_no_date():
     bounds = Bounds((DateColumn("d", FIRST, LAST),), CLASSES)
     for cell in (datetime.datetime(2020, 2, 2, 3), "02.02.2020", 5, "2020-02-30"):
@@ -408,12 +390,3 @@ def test_whole_columns_are_listed_first_and_all_faults_are_refused_at_once(monke
         assert [fault.code for fault in examine_table(table, bounds, "y").faults] == listed
         with refused(*listed, at="t"):
             encode_labelled_rows(table, bounds, "y")
-
-
-def test_each_column_is_read_once(monkeypatch):
-    names, read = [], preprocess.parse_column
-    monkeypatch.setattr(
-        preprocess, "parse_column", lambda table, column: names.append(column.name) or read(table, column)
-    )
-    assert examine_table(parse_csv(TABLE, "t"), LEAVING, "out").faults == ()
-    assert names == [*(column.name for column in LEAVING.columns), "out"]

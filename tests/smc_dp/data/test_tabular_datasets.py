@@ -13,7 +13,6 @@ from smc_dp.data import sources, tabular_datasets
 from smc_dp.data.bounds import NumericColumn
 from smc_dp.data.known_files import parse_idx
 from smc_dp.data.load_pool import load_pool
-from smc_dp.data.preprocess import encode_labelled_rows
 from tests.support.refusals import refused
 
 needs_data = pytest.mark.skipif(
@@ -119,48 +118,3 @@ def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
     assert set(np.unique(ones)) == {0.0, 1.0}
     np.testing.assert_allclose(data.test.X, ones / np.sqrt(14), rtol=1e-11)
     assert int(ones.sum(axis=1).max()) == 14
-
-
-def in_unit_ball(X):
-    return bool((np.linalg.norm(X, axis=1) <= 1).all())
-
-
-@pytest.mark.slow
-@needs_data
-def test_covertype_has_the_published_rows_of_classes_1_and_2():
-    source = tabular_datasets.load_tabular("covtype", folder())
-    path = folder() / "covtype" / "covtype_random10k.csv.gz"
-    with gzip.open(path, "rt") as file:
-        cells = np.loadtxt(file, delimiter=",", skiprows=1)
-    cells = cells[np.isin(cells[:, -1], [1, 2])]
-    assert len(source.bounds.columns) == 54
-    for i, column in enumerate(source.bounds.columns):
-        np.testing.assert_array_equal(source.train.numbers(column.name), cells[:, i])
-    found = encode_labelled_rows(source.train, source.bounds, "Cover_Type")
-    assert np.bincount(found.y).tolist() == [3696, 4870]
-    assert found.X.shape == (8566, 55)
-    assert in_unit_ball(found.X)
-    indicators = [column.name for column in source.bounds.columns[10:]]
-    ones = np.column_stack([source.train.numbers(name) for name in indicators])
-    assert set(np.unique(ones)) == {0.0, 1.0}
-    assert (ones[:, :4].sum(axis=1) == 1).all()  # one wilderness area
-    assert (ones[:, 4:].sum(axis=1) == 1).all()  # one type of soil
-    np.testing.assert_array_equal(found.X[:, 10:54] > 0, ones == 1)  # a zero stays one
-    np.testing.assert_array_equal(found.X[:, 10:54] == 0, ones == 0)
-
-
-@pytest.mark.slow
-@needs_data
-def test_mnist_has_the_published_threes_and_sevens_of_the_training_images():
-    source = tabular_datasets.load_tabular("mnist37", folder())
-    found = encode_labelled_rows(source.train, source.bounds, "digit")
-    assert source.test is None
-    assert tuple(np.bincount(found.y).tolist()) == (6131, 6265)
-    assert found.X.shape == (12396, 785)
-    assert in_unit_ball(found.X)
-    with gzip.open(folder() / "mnist" / "train-images-idx3-ubyte.gz") as file:
-        images = np.frombuffer(file.read(), np.uint8)[16:].reshape(60_000, 784)
-    row = 1234
-    image = images[source.train.row_numbers[row] - 1] / 255
-    expected = np.append(image / max(10.0, np.linalg.norm(image)), 0.1) / np.sqrt(1.01)
-    np.testing.assert_allclose(found.X[row], expected, rtol=1e-11)

@@ -15,7 +15,7 @@ from support import sites
 from support.sites import Sites
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.store import DATABASE, LOCK, KeptState, SiteStore, StoreError
+from smc_dp.deploy.store import DATABASE, StoreError
 from tests.support.refusals import refused
 
 
@@ -100,34 +100,6 @@ def test_a_changed_state_does_not_open(halfway: Sites) -> None:
     store._connection.execute("UPDATE state SET sealed = CAST(zeroblob(length(sealed)) AS BLOB)")
     with refused("state.does_not_open", error=StoreError):
         store.newest()
-
-
-def test_a_state_of_another_site_is_refused(halfway: Sites) -> None:
-    halfway.stop("P1")
-    here = halfway.at["P1"]
-    purpose = {"study": here.study.digest, "participant": "P2"}
-    with refused("state.of_another", error=StoreError, purpose="participant"):
-        SiteStore(here.folder / "state", here.folder / "counters", purpose, sites.identity("P2"))
-
-
-def test_of_two_programs_on_one_state_the_second_does_not_begin(halfway: Sites) -> None:
-    with refused("state.in_use", error=StoreError):
-        halfway.at["P1"].store()
-    halfway.run()
-    assert sites.ends(halfway) == ["released"] * 4
-
-
-def test_where_the_lock_is_of_no_use_who_commits_second_stops(halfway: Sites) -> None:
-    here = halfway.at["P1"]
-    (here.folder / "state" / LOCK).unlink()
-    second = here.store()
-    kept = halfway.stores["P1"].newest()
-    assert kept
-    second.commit(state=lambda: KeptState(kept.counter + 1, kept.content))
-    with refused("state.in_use", error=StoreError):
-        halfway.stores["P1"].commit(facts={"end": "deadline"})
-    assert second.facts().get("end") is None
-    second.close()
 
 
 def test_nobody_else_reads_a_state(halfway: Sites) -> None:

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 from support import compose
-from support.organisations import Organisation
+from support.organisations import CHARGED_ONCE, Organisation, entries
 from support.relays import free_port, without_server
-
-from smc_dp.privacy.ledger.ledger import Ledger
 
 SITES = ("north", "south", "west")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", (compose.CONTAINER / "README.md").read_text(), re.MULTILINE | re.DOTALL)
@@ -60,8 +58,7 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
     assert len({(run / "release.json").read_bytes() for run in runs}) == 1
     for site in SITES:
         assert len(list((home.folder / "counters" / site).iterdir())) > 0
-        with Ledger.open(home.folder / site / f"{site}.ledger") as ledger:
-            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
+        assert entries(home.folder / site / f"{site}.ledger") == CHARGED_ONCE
 
 
 def write_rows(path: Path) -> None:

@@ -1,15 +1,14 @@
-"""Sites of a study that describes rows, or learns from their Fourier features, all release the same."""
+"""Sites of a study that describes rows, learns from their Fourier features, or states intervals, release the same."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support import sites
-from support.carrier_suite import ENDURING, made_in, over, undisturbed
-from support.relays import relay, without_server
 from support.sites import Sites
 
 from smc_dp import predict
@@ -35,7 +34,6 @@ DESCRIBED = {
     "target": {"epsilon": "1", "delta": "1/100000", "noise": "ddg", "calibration": "proven"},
     "bounds": {**sites.BOUNDS, "rows": {"clip": 1.42, "bias": 0.0, "center": True}},
 }
-INFERRED = {**sites.newton(colluders=0, dropouts=1), "method": {"name": "logistic", "adjacency": "replace"}}
 
 
 def drafted(folder: Path) -> JointStudy:
@@ -52,10 +50,10 @@ def drafted(folder: Path) -> JointStudy:
 
 
 @pytest.mark.parametrize("what", ["description", "features"])
-def test_all_sites_have_the_same_release(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_sites_have_the_same_release(what: str, fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if what == "description":
         monkeypatch.setattr(sites, "rows", numbers)
-    run = Sites(sites.joint(DESCRIBED) if what == "description" else drafted(tmp_path), tmp_path).run()
+    run = Sites(sites.joint(DESCRIBED) if what == "description" else drafted(fast_path), fast_path).run()
     assert sites.by_link(run.frames()) == sites.simulated(run)  # bit for bit what one process makes of these seeds
     assert {run.ends[name] for name in run.study.names} == {"released"}
     assert len(set(run.releases().values())) == 1
@@ -72,33 +70,30 @@ def test_all_sites_have_the_same_release(what: str, tmp_path: Path, monkeypatch:
     assert audit_run(folder).passed
 
 
-@without_server
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("stated", "away"),
-    [(DESCRIBED, set()), (INFERRED, {"P3"})],
-    ids=["describe", "logistic after a drop-out"],
+    ("method", "label"), [("logistic", {"classes": ["0", "1"]}), ("linear", {"range": [0, 1]})], ids=str
 )
-def test_over_a_real_relay_it_is_the_same_release(
-    stated: dict[str, Any], away: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_all_sites_have_the_same_figures_after_a_drop_out(
+    fast_path: Path, method: str, label: dict[str, list[Any]]
 ) -> None:
-    """Bit for bit, with the same seeds: what carries the messages changes nothing, also where a party drops out."""
-    if stated is DESCRIBED:
-        monkeypatch.setattr(sites, "rows", numbers)
-    enduring = {"greetings": 300, "messages": 300} if away else ENDURING["deadlines"]  # seconds; their end is awaited
-    lasting = {**stated, "deadlines": enduring}
-    with (
-        relay(tmp_path / "relay", stated=lambda address: sites.joint({**lasting, "relay": address})) as running,
-        over(running, tmp_path / "over", lambda name, way: way) as run,
-    ):
-        if not away:
-            assert made_in(run.run()) == undisturbed(running.study, tmp_path)
-            return
-        run.run(until=lambda: run.facts("P1").get("stage", "").startswith("sum"))
-        run.away |= away
-        messages, releases = made_in(run.run())
-        assert {name for name, end in run.ends.items() if end == "released"} == {"P1", "P2", "charlie"} == {*releases}
-        last = sum(len(found) for (sender, _), found in messages.items() if sender in away)
-        assert messages == sites.simulated(run, dict.fromkeys(away, last))
-        assert len(set(releases.values())) == 1
-        assert audit_run(run.at["P1"].release.parent).passed
+    said = sites.newton(colluders=0, dropouts=1)
+    bounds = {**sites.BOUNDS, "label": {"column": "y", **label}}
+    study = sites.joint({**said, "method": {"name": method, "adjacency": "replace"}, "bounds": bounds})
+    run = Sites(study, fast_path)
+    run.run(until=lambda: run.facts("P1").get("stage") == "sum2")
+    run.away.add("P3")
+    run.run()
+    assert {name: end for name, end in run.ends.items() if name != "P3"} == dict.fromkeys(
+        ("P1", "P2", "charlie"), "released"
+    )
+    assert sites.by_link(run.frames()) == sites.simulated(run, {"P3": len(sites.sent(run, "P3"))})
+    (released,) = set(run.releases().values())
+    found = json.loads(released)["inference"]
+    assert [(term["column"], term["kind"]) for term in found["terms"]] == [
+        ("", "intercept"),
+        ("a", "slope"),
+        ("b", "slope"),
+    ]
+    assert audit_run(run.at["P1"].folder / "run").passed
+    run.close()

@@ -45,19 +45,6 @@ def carrier(desk: RelayService, site: str) -> RelayCarrier:
     return RelayCarrier(lambda topic, request, seconds: desk.answer(site, topic, request))
 
 
-def test_a_frame_that_is_too_long_for_the_study_is_left_out_and_the_next_is_brought(desk: RelayService) -> None:
-    north = carrier(desk, "site-1")
-    short, long = frame(SOUTH, 0), frame(SOUTH, 1, bytes(1000))
-    north.send([short, long])
-    south = RelayCarrier(lambda topic, request, seconds: desk.answer("site-2", topic, request), len(short.encode()))
-    assert south.fetch(0) == [short]
-    south.taken([short])
-    assert south.fetch(0) == []
-    north.send([frame(SOUTH, 2)])
-    assert south.fetch(0) == [frame(SOUTH, 2)]
-    assert south._at == 2, "the long one is not asked for again"
-
-
 def test_much_travels_in_heaps_and_nothing_is_lost(desk: RelayService) -> None:
     calls: list[str] = []
 
@@ -78,18 +65,13 @@ def test_much_travels_in_heaps_and_nothing_is_lost(desk: RelayService) -> None:
     assert found == sent
 
 
-def test_a_question_waits_for_mail_and_no_longer_than_the_relay_is_open(desk: RelayService) -> None:
-    def sending() -> None:
-        carrier(desk, "site-1").send([frame(SOUTH, 0)])
-
-    for act, came in ((sending, [frame(SOUTH, 0)]), (desk.close, [])):
-        south = carrier(desk, "site-2" if came else "site-3")
-        timer = threading.Timer(0.05, act)
-        timer.start()
-        began = time.monotonic()
-        assert south.fetch(60) == came
-        assert time.monotonic() - began < 4
-        timer.join()
+def test_a_question_waits_no_longer_than_the_relay_is_open(desk: RelayService) -> None:
+    timer = threading.Timer(0.05, desk.close)
+    timer.start()
+    began = time.monotonic()
+    assert carrier(desk, "site-3").fetch(60) == []
+    assert time.monotonic() - began < 4
+    timer.join()
 
 
 HOSTILE: dict[str, tuple[str, str, bytes, str]] = {
@@ -194,18 +176,6 @@ def test_a_site_and_the_server_read_what_they_wrote(kit: Path, study: JointStudy
     assert (files.key, files.policy, files.ledger) == (own / f"{SOUTH}.key", own / "own.toml", own / f"{SOUTH}.ledger")
     charlie = tomllib.loads((kit / f"site-4/local/smc_dp/{study.digest}/site-4.toml").read_text())
     assert {"policy", "ledger", "data"}.isdisjoint(charlie)
-
-
-def test_a_site_s_file_of_an_earlier_version_is_read(kit: Path, study: JointStudy) -> None:
-    own = kit / "site-3/local/smc_dp" / study.digest
-    (own / "study.toml").write_text(tomlkit.dumps(study.model_dump(by_alias=True, exclude_none=True)))
-    said = (own / "site-3.toml").read_text()
-    (own / "site-3.toml").write_text(said.replace("policy = ", "terms = "))
-    _, files = site_files(kit / "site-3/local", study.digest, "site-3")
-    assert files.policy == own / "own.toml"
-    (own / "site-3.toml").write_text(f'{said}terms = "other.toml"\n')
-    with refused("document.unknown_key", key="'terms'"):
-        site_files(kit / "site-3/local", study.digest, "site-3")
 
 
 def test_a_job_for_another_study_or_site_is_refused(study: JointStudy, tmp_path: Path) -> None:

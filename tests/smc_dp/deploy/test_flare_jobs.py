@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.flare_sites import RELEASED, FlareSites, agreed, environment, kill, provisioned, until
+from support.flare_sites import RELEASED, FlareSites, agreed, environment, kill, provisioned
+from support.organisations import CHARGED_ONCE, entries, until
 
 from smc_dp.cli.main import main
 from smc_dp.deploy.flare.templates import EXECUTOR
-from smc_dp.privacy.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.slow
 RECORD, RELEASE = "transcript.jsonl", "release.json"
@@ -45,8 +45,7 @@ def check_releases(runs: list[Path], ledgers: list[Path], capsys: pytest.Capture
     capsys.readouterr()
     assert main(["audit", str(runs[0])]) == 0
     for path in ledgers:
-        with Ledger.open(path) as ledger:
-            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
+        assert entries(path) == CHARGED_ONCE
 
 
 def test_a_site_that_never_returns_is_gone_on_without(

@@ -5,25 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.flare_sites import RELEASED, environment, frames_of, jobs_in, kill, processes_in, under_two_digests, until
-from support.organisations import ROOT, Organisation, loaded, organisations
-from support.pages import blocks
+from support.flare_sites import RELEASED, environment, frames_of, jobs_in, kill, processes_in, under_two_digests
+from support.organisations import CHARGED_ONCE, Organisation, entries, loaded, organisations, until
 from support.relays import free_port
 
-from smc_dp.privacy.ledger.ledger import Ledger
-from tests.smc_dp.deploy.test_operator_page import EVERYBODY, PARTIES, Step, follow, lines, rows, steps
+from tests.smc_dp.deploy.test_operator_page import EVERYBODY, FLARE, PARTIES, Step, follow, lines, rows, steps
 
-PAGE = (ROOT / "smc_dp" / "deploy" / "HOWTO_FLARE.md").read_text(encoding="utf-8")
 HOST, PORT = "relay.example", ":8002"
 """The address of the relay, the one thing on the page that is not taken as it stands."""
 AFTERWARDS, STARTS = "6. Afterwards", "startup/start.sh"
-
-
-def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
-    found = [block.text.rstrip("\n") for block in blocks(PAGE)]
-    followed = {step.text for step in steps(PAGE)}
-    assert [text for text in found if text not in followed] == [found[0]]
-    assert "pip install" in found[0]
 
 
 def with_flare(one: Organisation, programs: Path) -> None:
@@ -59,7 +49,7 @@ def kill_the_job(sites: dict[str, Path], relay: Path) -> None:
 def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The first job dies; as the page says, the same command again has all go on."""
     programs = environment(tmp_path_factory.getbasetemp().parent)
-    page = PAGE.replace(PORT, f":{free_port()}").replace(HOST, "localhost")
+    page = FLARE.replace(PORT, f":{free_port()}").replace(HOST, "localhost")
     with loaded(tmp_path / "door") as program, organisations(tmp_path, EVERYBODY, program) as everybody:
         for one in everybody.values():
             with_flare(one, programs)
@@ -85,8 +75,7 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_fa
         assert under_two_digests(relay) == 0
         for name in PARTIES:
             (path,) = sites[name].glob(f"package/local/smc_dp/*/{name}.ledger")
-            with Ledger.open(path) as ledger:
-                assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
+            assert entries(path) == CHARGED_ONCE
 
 
 def log(site: Path) -> str:

@@ -4,31 +4,41 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import socket
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import sites
 from support.carrier_suite import ENDURING, CarrierSuite, RunningRelay
 from support.flower_turns import give_turns, passed
+from support.sites import AtHand
 
 from protocols.curator import CURATOR_NAME
+from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.deploy.flower import provision
 from smc_dp.deploy.flower.app.smc_dp_flower import turns
 from smc_dp.deploy.flower.app.smc_dp_flower.turns import TurnRelay, decode_turn, encode_turn
 from smc_dp.deploy.flower.carrier import SOCKET, FlowerCarrier
 from smc_dp.deploy.frame import MOST_FRAME_BYTES, CarrierError, Frame
 from smc_dp.deploy.join import open_carrier
 from smc_dp.deploy.study import JointStudy
+from tests.smc_dp.deploy.test_described_study import DESCRIBED, numbers
 from tests.support.refusals import refused
 
 PAUSE = 0.1
+PAGE = Path(provision.__file__).parents[1] / "HOWTO_FLOWER.md"
 
 
 @dataclass
@@ -62,7 +72,7 @@ class FlowerRelay:
     def _run(self, stopped: threading.Event) -> None:
         with closing(TurnRelay(str(self.folder / "frames"), self.study.names, PAUSE)) as relay:
             relay.lost = 10.0
-            give_turns(relay, {name: self.folder / name for name in self.study.names}, stopped)
+            give_turns(relay, {name: self.folder / name for name in self.study.names}, stopped.is_set)
 
 
 @contextmanager
@@ -83,6 +93,60 @@ class TestFlower(CarrierSuite):
 
 def test_the_relay_has_the_names_of_the_curator_and_of_all() -> None:
     assert (turns.CURATOR, turns.EVERYBODY) == (CURATOR_NAME, PUBLIC_NAME)
+
+
+# The messages of a study, which are the turns of its sites.
+
+COUNTED = re.findall(r"^\| (.+) \| (\d+) \| (\d+) \| (\d+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+STATED = {
+    "`wsum`, no drop-outs": sites.one_sum(dropouts=0),
+    "`describe`, no drop-outs": {**DESCRIBED, "protocol": sites.one_sum(dropouts=0)["protocol"]},
+    "`newton`, no drop-outs": sites.newton(),
+    "`newton --dropouts 1`": sites.newton(colluders=0, dropouts=1),
+}
+
+
+def turns_of(stated: Mapping[str, Any], folder: Path) -> tuple[int, int, int]:
+    """Sums of a study of four sites, exchanges in each, and turns in all. No turn is given because time passes."""
+    study, lasting = sites.joint({**ENDURING, **stated}), 600.0
+    given, ends, lines, programs = sites.approvals(study), dict[str, str](), dict[str, Path](), list[threading.Thread]()
+
+    def take_part(here: AtHand, way: FlowerCarrier) -> None:
+        with closing(here.store()) as store, closing(way):
+            ends[here.name] = here.participation(store, way, clock=time.time).run()
+
+    for name in study.names:
+        here, line = AtHand(study, name, folder / name, given[name]).prepared(), folder / name / "line"
+        line.mkdir(mode=0o700)
+        lines[name] = line
+        programs.append(in_background(partial(take_part, here, FlowerCarrier(line, patience=lasting, longest=lasting))))
+    with closing(TurnRelay(str(folder / "frames"), study.names, lasting)) as relay:
+        count = give_turns(relay, lines, lambda: relay.over or not any(map(threading.Thread.is_alive, programs)))
+    for program in programs:
+        program.join()
+    assert set(ends.values()) == {"released"}
+    with closing(AtHand(study, "P1", folder / "P1", given["P1"]).store()) as store:
+        sent = [Envelope.decode(p.body).stage for p in store.outgoing() if (p.lane, p.to) == ("envelope", CURATOR_NAME)]
+    exchanges = Counter(stage for stage in sent if stage.startswith("sum"))
+    (each,) = set(exchanges.values())
+    return len(exchanges), each, count
+
+
+@pytest.mark.parametrize("study", STATED)
+def test_the_page_says_how_many_messages_a_study_takes(
+    study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "describe" in study:
+        monkeypatch.setattr(sites, "rows", numbers)
+    assert {name: tuple(map(int, figures)) for name, *figures in COUNTED}[study] == turns_of(STATED[study], tmp_path)
+
+
+def test_the_page_says_how_many_messages_are_those_of_sums() -> None:
+    said = re.search(r"Of the (\d+) messages (\d+) are those of (\d+) sums", PAGE.read_text(encoding="utf-8"))
+    assert said
+    assert [name for name, *_ in COUNTED] == list(STATED)
+    sums, exchanges, count = map(int, COUNTED[-1][1:])
+    assert tuple(map(int, said.groups())) == (count, len(STUDY.names) * sums * exchanges, sums)
 
 
 # One site, and a relay whose turns are taken by hand.

@@ -82,38 +82,71 @@ INSTALL = """
 from pathlib import Path
 def install_from_fab(fab_file, skip_prompt=False):
     print("installed", fab_file if isinstance(fab_file, bytes) else fab_file.read_bytes(), skip_prompt)
+    return Path("apps/pinned")
+"""
+CONFIG = """
+from pathlib import Path
+def get_project_dir(version):
+    return Path("apps") / version
 """
 ASK = """
 import sys
 from pathlib import Path
 from flwr.cli.install import install_from_fab
-install_from_fab(Path("bundle") if sys.argv[1] == "file" else sys.argv[1].encode(), skip_prompt=True)
+from flwr.common.config import get_project_dir
+if sys.argv[1] != "nothing":
+    install_from_fab(Path("bundle") if sys.argv[1] == "file" else sys.argv[1].encode(), skip_prompt=True)
+print(get_project_dir(sys.argv[2]))
 """
 
 
-def pinned(kit: Path, folder: Path, asked: str) -> subprocess.CompletedProcess[str]:
-    """Ask to install a bundle at a node, with no more of Flower than the function that installs one."""
-    (folder / "flwr" / "cli").mkdir(parents=True, exist_ok=True)
-    (folder / "flwr" / "cli" / "install.py").write_text(INSTALL)
-    paths = {"PYTHONPATH": f"{kit / 'sites' / 'north' / 'pin'}:{folder}"}
-    return subprocess.run([sys.executable, "-c", ASK, asked], cwd=folder, env=paths, capture_output=True, text=True)
+def pinned(kit: Path, folder: Path, asked: str, version: str = "pinned") -> subprocess.CompletedProcess[str]:
+    """Ask to install and load a bundle at a node, with no more of Flower than the functions that do it."""
+    for place, content in {"cli/install.py": INSTALL, "common/config.py": CONFIG}.items():
+        (folder / "flwr" / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "flwr" / place).write_text(content)
+    known = {"PYTHONPATH": f"{kit / 'sites' / 'north' / 'pin'}:{folder}"}
+    command = [sys.executable, "-c", ASK, asked, version]
+    return subprocess.run(command, cwd=folder, env=known, capture_output=True, text=True)
+
+
+LINE = b"%b  smc-dp.smc-dp-flower.1-0-0.01234567.fab\n" % hashlib.sha256(b"pinned").hexdigest().encode()
+
+
+def pin_of(kit: Path) -> Path:
+    """The file with the digest at a node, which pins the bundle `pinned`."""
+    digest = kit / "sites" / "north" / "pin" / "digest"
+    digest.write_bytes(LINE)
+    return digest
 
 
 def test_a_node_installs_the_pinned_bundle_and_no_other(kit: Path, tmp_path: Path) -> None:
     (tmp_path / "bundle").write_bytes(b"pinned")
-    digest = kit / "sites" / "north" / "pin" / "digest"
-    digest.write_text(f"{hashlib.sha256(b'pinned').hexdigest()}  smc-dp.smc-dp-flower.1-0-0.01234567.fab\n")
-    modes = [path.stat().st_mode & 0o777 for path in (digest.parent, digest.with_name("sitecustomize.py"))]
-    assert modes == [0o755, 0o644]  # Python passes over what the SuperNode's user may not read
+    pin = pin_of(kit).parent
+    modes = [path.stat().st_mode & 0o777 for path in (pin, pin / "sitecustomize.py", pin / "other.fab")]
+    assert modes == [0o755, 0o644, 0o644]  # Python passes over what the SuperNode's user may not read
     for asked in ("pinned", "file"):
-        assert pinned(kit, tmp_path, asked).stdout == "installed b'pinned' True\n"
+        assert pinned(kit, tmp_path, asked).stdout == "installed b'pinned' True\napps/pinned\n"
     other = pinned(kit, tmp_path, "another")
     assert (other.returncode, other.stdout) == (1, "")
-    assert "PermissionError" in other.stderr
+    assert "bundle refused by the pin" in other.stderr
 
 
-@pytest.mark.parametrize("content", [None, b"", b"\xff"])
-def test_without_a_digest_nothing_runs_at_a_node(content: bytes | None, kit: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("asked", "version"), [("pinned", "../beyond"), ("nothing", "pinned")])
+def test_a_node_loads_the_folder_of_the_bundle_that_it_installed_and_no_other(
+    asked: str, version: str, kit: Path, tmp_path: Path
+) -> None:
+    pin_of(kit)
+    found = pinned(kit, tmp_path, asked, version)
+    assert found.returncode == 1
+    assert "apps" not in found.stdout
+    assert "folder refused by the pin" in found.stderr
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff", 2 * LINE])
+def test_without_the_digest_of_one_bundle_nothing_runs_at_a_node(
+    content: bytes | None, kit: Path, tmp_path: Path
+) -> None:
     if content is not None:
         (kit / "sites" / "north" / "pin" / "digest").write_bytes(content)
     found = pinned(kit, tmp_path, "pinned")

@@ -6,12 +6,15 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import zipfile
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -77,12 +80,18 @@ def ended(one: Organisation) -> bool:
 
 
 BUNDLE = "smc_dp_flower/client_app.py"
-INSTALL = """
-import sys
+RUN_BUNDLE = """
+import hashlib, sys
 from pathlib import Path
 from flwr.supernode.runtime import run_clientapp  # what a SuperNode starts for each message
-print(run_clientapp.install_from_fab(Path(sys.argv[1]).read_bytes(), skip_prompt=True).resolve())
+content, version = Path(sys.argv[1]).read_bytes(), sys.argv[2]
+print(run_clientapp.install_from_fab(content, skip_prompt=True).resolve())
+load = run_clientapp.get_load_client_app_fn(default_app_ref="", app_path=None, multi_app=True)
+load("smc-dp/smc-dp-flower", version, hashlib.sha256(content).hexdigest())
+print(Path(sys.modules["smc_dp_flower.client_app"].__file__).resolve().parents[1])
 """
+START = next(line.rpartition("&& ")[0] for line in PAGE.splitlines() if "flower-supernode --superlink" in line)
+"""What is done at a node before its SuperNode starts."""
 
 
 def altered(bundle: Path, to: Path, version: str) -> Path:
@@ -98,36 +107,83 @@ def altered(bundle: Path, to: Path, version: str) -> Path:
     return to
 
 
-@pytest.mark.slow
-def test_a_real_flower_installs_no_bundle_but_the_pinned_one(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Flower alone takes one out of its folder, if the version of the bundle says so."""
-    programs = environment(tmp_path_factory.getbasetemp().parent)
+@dataclass(frozen=True)
+class Node:
+    """A node with the programs of a real Flower, and the bundle that it has pinned."""
+
+    folder: Path
+    programs: Path
+    bundle: Path
+
+    @property
+    def alone(self) -> dict[str, str]:
+        """What Flower's programs are told without the pin."""
+        known = {"PATH": f"{self.programs}:{os.environ['PATH']}", "HOME": str(self.folder), "FLWR_HOME": "home"}
+        return {**known, "FLWR_TELEMETRY_ENABLED": "0"}
+
+    @property
+    def pinned(self) -> dict[str, str]:
+        return {**self.alone, "PYTHONPATH": str(self.folder / "pin")}
+
+    def shell(self, line: str, place: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", "-c", line], cwd=place or self.folder, env=self.alone, capture_output=True, text=True
+        )
+
+    def ran(self, bundle: Path, known: Mapping[str, str], version: str = "1.0.0") -> list[Path]:
+        """Where a bundle was installed, and from where it was loaded, if the SuperLink names this version of it."""
+        command = [str(self.programs / "python3"), "-c", RUN_BUNDLE, str(bundle), version]
+        done = subprocess.run(command, cwd=self.folder, env=known, capture_output=True, text=True)
+        return [Path(line) for line in done.stdout.splitlines() if line.startswith("/")]
+
+
+@pytest.fixture
+def node(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Node:
     provision_flower(joint_study("flower://relay.example"), tmp_path / "kit")
-    node = tmp_path / "kit" / "sites" / PARTIES[0]
-    alone = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path), "FLWR_HOME": "home"}
-    alone["FLWR_TELEMETRY_ENABLED"] = "0"
-    at_node = {**alone, "PYTHONPATH": str(node / "pin")}
-    subprocess.run(
-        ["sh", "-c", "flwr build --app ../../app && sha256sum *.fab > pin/digest"], cwd=node, env=alone, check=True
+    found = Node(
+        tmp_path / "kit" / "sites" / PARTIES[0], environment(tmp_path_factory.getbasetemp().parent), tmp_path / "x"
     )
-    (bundle,) = node.glob("*.fab")
+    made = found.shell("flwr build --app ../../app && sha256sum *.fab > pin/digest")
+    assert made.returncode == 0, made.stderr
+    (bundle,) = found.folder.glob("*.fab")
+    return replace(found, bundle=bundle)
 
-    def installed(file: Path, environ: dict[str, str]) -> tuple[int, str]:
-        command = [str(programs / "python3"), "-c", INSTALL, str(file)]
-        done = subprocess.run(command, cwd=node, env=environ, capture_output=True, text=True)
-        return done.returncode, done.stdout.rpartition("\n")[0].rpartition("\n")[2]
 
-    code, place = installed(bundle, at_node)
-    assert (code, Path(place).parent) == (0, node / "home" / "apps")
-    beyond = f"{Path(place).name.split('-flower.')[1]}/../../../beyond"
+@pytest.mark.slow
+def test_a_real_flower_installs_no_bundle_but_the_pinned_one(node: Node, tmp_path: Path) -> None:
+    """Flower alone takes one out of its folder, if the version of the bundle says so."""
+    apps = node.folder / "home" / "apps"
+    place, loaded_from = node.ran(node.bundle, node.pinned)
+    assert (place.parent, loaded_from) == (apps, place)
+    beyond = f"{place.name.split('-flower.')[1]}/../../../beyond"
     for number, version in enumerate(("1.0.0", "2.0.0", beyond)):
-        other = altered(bundle, tmp_path / f"{number}.fab", version)
-        assert installed(other, at_node) == (1, "")
-    assert sorted(path.name for path in (node / "home" / "apps").iterdir()) == [Path(place).name]
-    code, place = installed(other, alone)
-    assert (code, Path(place).parent) == (0, node), "Flower has learned where a bundle belongs: the page may say so"
+        other = altered(node.bundle, tmp_path / f"{number}.fab", version)
+        assert node.ran(other, node.pinned) == []
+    assert list(apps.iterdir()) == [place]
+    outside = node.ran(other, node.alone)[0]
+    assert outside.parent == node.folder, "Flower has learned where a bundle belongs: the page may say so"
+
+
+@pytest.mark.slow
+def test_a_real_flower_loads_no_folder_but_that_of_the_pinned_bundle(node: Node) -> None:
+    """Flower alone loads one that somebody has made elsewhere, if the version that the SuperLink names says so."""
+    place, _ = node.ran(node.bundle, node.pinned)
+    digits = place.suffix
+    foreign = Path(shutil.copytree(place, node.folder / f"foreign{digits}"))
+    version = f"1.0.0{digits}/../../../foreign"
+    assert node.ran(node.bundle, node.pinned, version) == [place]
+    assert node.ran(node.bundle, node.alone, version) == [place, foreign], "Flower loads what it has installed now"
+
+
+@pytest.mark.slow
+def test_a_supernode_starts_only_if_the_pin_refuses_another_bundle(node: Node, tmp_path: Path) -> None:
+    """Python passes over a path with a colon, and starts a program without the pin."""
+    for name, said in {"site": True, "with:colon": False, "without": False}.items():
+        shutil.copytree(node.folder, tmp_path / name / "node")
+        if name == "without":
+            (tmp_path / name / "node" / "pin" / "sitecustomize.py").unlink()
+        done = node.shell(f"{START}&& echo starts", tmp_path / name)
+        assert ("refused by the pin" in done.stdout, "starts" in done.stdout) == (said, said), done
 
 
 @pytest.mark.slow
@@ -144,10 +200,12 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_fa
         try:
             for step in steps(page):
                 one = everybody[step.at]
+                if "flwr build" in step.text:
+                    (one.folder / "node" / "a.of-before.1-0-0.01234567.fab").write_bytes(b"of another version")
                 if REGISTER in step.text:
                     until("the SuperLink", lambda: listens(port), 90)
                 if step.heading == AFTERWARDS:
-                    until("all releases", lambda: all(map(ended, sites.values())), 480)
+                    until("all releases", lambda: all(map(ended, sites.values())), 900)
                 if any(word in step.text for word in GOING_ON) and not step.to and not step.file:
                     one.start(step.text.replace("flower-supernode ", f"flower-supernode --port {free_port()} "))
                 else:

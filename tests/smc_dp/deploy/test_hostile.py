@@ -11,22 +11,17 @@ from typing import NamedTuple
 import pytest
 from support import hubs, sites
 from support.hubs import At, Change, HubCarrier, approved, besides, body, envelope, flipped, inside, record, said
-from support.sites import BOUNDS, LINEAR, PRR_MEAN, Sites, newton
+from support.sites import LINEAR, Sites
 
 from smc_dp.deploy.frame import Frame
-from smc_dp.deploy.site_policy import SitePolicy
 
 LETTER, GREETING = At("P2", "P1", "envelope", 0), At("P2", "public", "envelope", 0)
 STAGE_END, APPROVAL = At("P2", "public", "envelope", 1), At("P2", "public", "approval", 0)
-BETWEEN = At("P2", "P3", "envelope", 0)
+BETWEEN, RECORD = At("P2", "P3", "envelope", 0), At("charlie", "public", "transcript", 0)
 STUDY = sites.joint(LINEAR)
 SESSION = STUDY.session(sites.approvals(STUDY)).id
 OTHER_STUDY = sites.joint({**LINEAR, "title": "another"})
 MALLORY = sites.identity("mallory")
-
-
-def other_session(frame: Frame) -> Frame:
-    return envelope(session=bytes(32))(frame)
 
 
 class Mutant(NamedTuple):
@@ -40,22 +35,9 @@ class Mutant(NamedTuple):
 STOPS = {
     # Frames.
     "a letter's seal": Mutant(LETTER.becomes(inside(flipped)), "link.not_the_next"),
-    "a letter's first byte": Mutant(LETTER.becomes(inside(lambda b: flipped(b, 0))), "link.not_the_next"),
-    "a letter cut short": Mutant(LETTER.becomes(body(lambda b: b[:-1])), "envelope.not_nine_parts"),
     "a letter of garbage": Mutant(LETTER.becomes(body(lambda b: b"\x00" * 40)), "envelope.not_nine_parts"),
-    "an empty letter": Mutant(LETTER.becomes(body(lambda b: b"")), "envelope.not_nine_parts"),
     "a letter under another number": Mutant(LETTER.becomes(lambda p: replace(p, number=1)), "parcel.another_envelope"),
-    "a letter as one of another sender": Mutant(
-        LETTER.becomes(lambda p: replace(p, sender="P3", number=9)), "parcel.another_envelope"
-    ),
-    "a letter for everybody": Mutant(
-        LETTER.becomes(lambda p: replace(p, to="public", number=9)), "parcel.another_envelope"
-    ),
-    "a letter of another stage": Mutant(LETTER.becomes(envelope(stage="stage9")), "link.not_the_next"),
-    "a letter of another kind": Mutant(LETTER.becomes(envelope(kind="Ready")), "link.not_the_next"),
-    "a letter of another round": Mutant(LETTER.becomes(envelope(round=9)), "link.not_the_next"),
-    "a letter of another chain": Mutant(LETTER.becomes(envelope(prev=bytes(32))), "link.not_the_next"),
-    "a letter of another session": Mutant(LETTER.becomes(other_session), "parcel.another_envelope"),
+    "a letter of another session": Mutant(LETTER.becomes(envelope(session=bytes(32))), "parcel.another_envelope"),
     "a letter of another study": Mutant(
         LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "parcel.of_another_study"
     ),
@@ -65,9 +47,7 @@ STOPS = {
     ),
     "a letter for somebody else": Mutant(LETTER.becomes(lambda p: replace(p, to="P3")), "parcel.not_for_us"),
     "two letters of one number": Mutant(LETTER.becomes(lambda p: [p, inside(flipped)(p)]), "parcel.twice"),
-    "a greeting's key": Mutant(GREETING.becomes(inside(lambda b: flipped(b, 0))), "message.not_signed"),
     "a greeting under another identity": Mutant(GREETING.becomes(hubs.signed_by(MALLORY)), "message.not_signed"),
-    "two greetings": Mutant(GREETING.becomes(lambda p: [p, hubs.signed_by(MALLORY)(p)]), "parcel.twice"),
     "the end of a stage": Mutant(STAGE_END.becomes(inside(flipped)), "board.not_the_next"),
     "mail between others, at Charlie": Mutant(BETWEEN.becomes(envelope(to="P1")), "parcel.another_envelope", "charlie"),
     "two letters between others, at Charlie": Mutant(
@@ -84,9 +64,6 @@ STOPS = {
     "an older approval": Mutant(
         APPROVAL.becomes(lambda p: approved(sites.approval(STUDY, "P2", "older"))), "parcel.another_envelope"
     ),
-    "a second approval in the same place": Mutant(
-        APPROVAL.becomes(besides(approved(sites.approval(STUDY, "P2", "older")))), "parcel.twice"
-    ),
     "an approval that nobody signed": Mutant(
         APPROVAL.becomes(body(lambda b: re.sub(rb'"random":"..', b'"random":"00', b))), "approval.not_signed"
     ),
@@ -96,35 +73,21 @@ STOPS = {
     "an approval of another study": Mutant(
         APPROVAL.becomes(body(lambda b: sites.approval(OTHER_STUDY, "P2").encode())), "approval.another_study"
     ),
-    "an approval written otherwise": Mutant(APPROVAL.becomes(body(lambda b: b + b" ")), "approval.not_canonical"),
-    "an approval of garbage": Mutant(APPROVAL.becomes(body(lambda b: b"\xff")), "json.unreadable"),
     # The record.
     "a record without a message": Mutant(record(lambda b: without(b, 5)), "chain.message_missing"),
     "a record without my last message": Mutant(record(lambda b: without(b, last_of(b, "P1"))), "record.other_bytes"),
     "a record with another body": Mutant(
         record(lambda b: re.sub(rb'"body":"..', b'"body":"AA', b, count=1)), "message.not_signed"
     ),
-    "a record in another order": Mutant(record(lambda b: reordered(b)), "record.other_bytes"),
     "a record with another approval": Mutant(
         record(lambda b: b.replace(sites.approval(STUDY, "P2").random.encode(), b"0" * 64)), "record.other_bytes"
     ),
     "a record with a mark": Mutant(record(lambda b: b + marked(b)), "record.unknown_lines"),
-    "a longer record": Mutant(record(lambda b: b + b"{}\n"), "record.unknown_lines"),
-    "an empty record": Mutant(record(lambda b: b"\n"), "json.unreadable"),
-    "a record of garbage": Mutant(
-        At("charlie", "public", "transcript", 0).becomes(body(lambda b: b"\xff")), "record.no_piece"
-    ),
-    "a part that says it is another": Mutant(
-        At("charlie", "public", "transcript", 0).becomes(hubs.part(1, 2, b"x")), "record.no_piece"
-    ),
     "a part beyond the last": Mutant(
-        At("charlie", "public", "transcript", 0).becomes(lambda p: replace(hubs.part(5, 1, b"x")(p), number=5)),
-        "record.no_piece",
+        RECORD.becomes(lambda p: replace(hubs.part(5, 1, b"x")(p), number=5)), "record.no_piece"
     ),
-    "no parts at all": Mutant(
-        At("charlie", "public", "transcript", 0).becomes(hubs.part(0, -1, b"x")), "record.no_piece"
-    ),
-    "a part of text": Mutant(At("charlie", "public", "transcript", 0).becomes(hubs.part(0, 1, "x")), "record.no_piece"),
+    "no parts at all": Mutant(RECORD.becomes(hubs.part(0, -1, b"x")), "record.no_piece"),
+    "a part of text": Mutant(RECORD.becomes(hubs.part(0, 1, "x")), "record.no_piece"),
 }
 
 
@@ -140,13 +103,6 @@ def without(content: bytes, at: int) -> bytes:
 def last_of(content: bytes, name: str) -> int:
     there = lines(content)
     return max(at for at, line in enumerate(there) if at and json.loads(line).get("from") == name)
-
-
-def reordered(content: bytes) -> bytes:
-    """Two greetings change places."""
-    there = lines(content)
-    there[1], there[2] = there[2], there[1]
-    return b"".join(there)
 
 
 def marked(content: bytes) -> bytes:
@@ -166,7 +122,8 @@ EVERY_DAY = {  # one for each rule, the others are slow
     *("a letter's seal", "a letter of garbage", "a letter under another number", "a letter of another study"),
     *("a letter of a stranger", "a letter in the reader's own name", "a letter for somebody else"),
     *("two letters of one number", "a greeting under another identity", "the end of a stage"),
-    *("an older approval", "an approval that nobody signed", "garbage between others, at Charlie"),
+    *("an older approval", "an approval that nobody signed", "somebody else's approval"),
+    "garbage between others, at Charlie",
     *("mail to nobody, at Charlie", "a part beyond the last", "no parts at all"),
     *("a record without a message", "a part of text"),
 }
@@ -192,13 +149,9 @@ NO_EFFECT = {
     "an abort of another session": besides(said(STUDY, "P2", "aborted", bytes(32))),
     "an abort of another study": besides(said(STUDY, "P2", "aborted", SESSION, of=OTHER_STUDY.digest)),
     "an abort of before the session": besides(said(STUDY, "P2", "aborted", b"")),
-    "an unknown code": besides(said(STUDY, "P2", "stop", SESSION)),  # type: ignore[arg-type]
-    "a head that is none": besides(said(STUDY, "P2", "done", SESSION, head="?")),
     "a refusal that P2 did not sign": besides(said(STUDY, "P2", "refused", b"", lane="refusal", by="mallory")),
     "a refusal of another session": besides(said(STUDY, "P2", "refused", SESSION, lane="refusal")),
-    "a mark that is no text": besides(said(STUDY, "P2", "done", SESSION, mark="\ud800")),
     "a notice of garbage": besides(Frame(STUDY.digest, "P2", "public", "notice", 7, b"\xff")),
-    "a notice without end": besides(Frame(STUDY.digest, "P2", "public", "notice", 7, b"[" * 4000)),
     "the record as one of P3": besides(Frame(STUDY.digest, "P3", "public", "transcript", 0, b"\x83\x00\x01\x40")),
 }
 LEFT_OUT = r"ignored a malformed status message of 'P2'|ignored a status message of P2"
@@ -246,31 +199,3 @@ def test_evidence_is_kept_of_what_stopped_a_site(fast_path: Path) -> None:
     assert any(p.lane == "notice" and p.sender == "P1" and b'"aborted"' in p.body for p in run.frames())
     assert all(p.body.count(b"somebody") == 0 for p in run.frames())  # others hear a code
     run.close()
-
-
-BEYOND = {
-    "epsilon": ({"target": {**PRR_MEAN["target"], "epsilon": "2"}}, 3, "terms.max_epsilon"),
-    "columns": (
-        {"bounds": {**BOUNDS, "columns": {**BOUNDS["columns"], "postcode": [0, 1]}}}, 3, "terms.columns"
-    ),
-    "parties": ({}, 2, "terms.min_parties"),
-    "drop-outs": (newton(colluders=0, dropouts=1), 3, "terms.min_parties"),
-    "colluders": (newton(colluders=0), 3, "terms.min_colluders"),
-    "purpose": ({"purpose": "marketing"}, 3, "terms.purposes"),
-    "keys": ({}, 3, "terms.insecure"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", BEYOND)
-def test_a_study_that_asks_for_more_is_beyond_the_site_policy(what: str) -> None:
-    other, parties, code = BEYOND[what]
-    stated = other if "protocol" in other else {**PRR_MEAN, **other}
-    limits = {
-        "max_epsilon": "1", "max_delta": "1/1000", "min_parties": 3, "min_colluders": int("protocol" in other),
-        "columns": ["a", "b", "y"], "purposes": ["research"], "insecure": what != "keys",
-    }  # fmt: skip
-    policy = SitePolicy.model_validate({"limits": limits})
-    found = policy.faults(sites.joint(stated, parties))
-    assert [fault.code for fault in found].count(code) == 1, found
-    agreed = newton() if "protocol" in other else {**PRR_MEAN}
-    assert not [fault for fault in policy.faults(sites.joint(agreed)) if fault.code == code] or what == "keys"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
+import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.cli.main import main
 from smc_dp.core.documents import parse_document
 from smc_dp.core.errors import InputError, UnfitError
+from smc_dp.deploy import paths
 from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.join import Part, SiteFiles, take_part
 from smc_dp.deploy.ledger_heads import (
@@ -41,6 +44,7 @@ from smc_dp.deploy.ledger_heads import (
     own_witness,
 )
 from smc_dp.deploy.relay_store import RelayStore
+from smc_dp.deploy.store import DATABASE, read_frames
 from smc_dp.deploy.study import MOST_WITNESSES, JointStudy, witnesses_of
 from smc_dp.privacy.ledger.export import read_history
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -452,9 +456,33 @@ class Home:
         return take_part(at, files, lambda line: None, lambda *a: InMemoryCarrier(relay, "north", a[0].digest))
 
 
-def test_what_witnesses_have_shown_in_a_study_refuses_an_older_ledger_for_the_next_one(
-    fast_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@dataclass(frozen=True)
+class Following:
+    """North before its next study: beside it lies the state of one in which south has shown a charge of the ledger."""
+
+    home: Home
+    study: Path
+    older: Path
+    newest: Path
+    capsys: pytest.CaptureFixture[str]
+
+    @property
+    def options(self) -> list[str]:
+        return [str(self.study), f"--key={self.home.files.key}", f"--policy={self.home.files.policy}"]
+
+    @property
+    def state(self) -> Path:
+        return self.home.folder / "study.north.state"
+
+    def codes(self, ledger: Path) -> list[str]:
+        """What `study check` finds."""
+        self.capsys.readouterr()
+        main(["study", "check", *self.options, f"--ledger={ledger}", f"--data={self.home.files.data}", "--json"])
+        return [fault["code"] for fault in json.loads(self.capsys.readouterr().out)["faults"]]
+
+
+@pytest.fixture
+def following(fast_path: Path, capsys: pytest.CaptureFixture[str]) -> Following:
     home = Home(fast_path)
     Ledger.create(home.ledger, Fraction(1), Fraction(1, 10**4)).close()
     older = Path(shutil.copy(home.ledger, fast_path / "older"))
@@ -466,25 +494,79 @@ def test_what_witnesses_have_shown_in_a_study_refuses_an_older_ledger_for_the_ne
     shutil.copy(older, home.ledger)
     with refused("head.seen_further", name="south"):
         home.join(relay, "study.north.state")
-    following = fast_path / "following.toml"
-    following.write_text(text().replace("Readmission", "Mortality"))
-    given = [str(following), f"--key={home.files.key}", f"--policy={home.files.policy}"]
+    study = fast_path / "following.toml"
+    study.write_text(text().replace("Readmission", "Mortality"))
+    return Following(home, study, older, newest, capsys)
 
-    def codes(ledger: Path) -> list[str]:
-        capsys.readouterr()
-        main(["study", "check", *given, f"--ledger={ledger}", f"--data={home.files.data}", "--json"])
-        return [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]]
 
-    assert (codes(older), codes(newest)) == (["head.seen_further"], [])
-    assert main(["study", "approve", *given, f"--ledger={older}"]) == 2
-    assert not list(fast_path.glob("following.*.approval"))
-    with refused("head.seen_further", at=str(fast_path / "study.north.state"), name="south"):
-        home.join(RelayStore(), "other", following)
-    assert main(["study", "approve", *given, f"--ledger={newest}"]) == 0
-    (fast_path / "study.toml").rename(fast_path / "moved.toml")  # a state without its study says nothing
-    assert codes(older) == []
-    (fast_path / "study.toml").write_text(text().replace("south", "harbour"))  # nor one beside another study
-    assert codes(older) == []
+def test_what_witnesses_have_shown_in_a_study_refuses_an_older_ledger_for_the_next_one(following: Following) -> None:
+    home, older, newest = following.home, following.older, following.newest
+    assert (following.codes(older), following.codes(newest)) == (["head.seen_further"], [])
+    assert main(["study", "approve", *following.options, f"--ledger={older}"]) == 2
+    assert not list(home.folder.glob("following.*.approval"))
+    with refused("head.seen_further", at=str(following.state), name="south"):
+        home.join(RelayStore(), "other", following.study)
+    assert main(["study", "approve", *following.options, f"--ledger={newest}"]) == 0
+    home.study.unlink()
+    assert following.codes(older) == []
+
+
+def in_the_state(statement: str) -> Callable[[Following], None]:
+    def change(following: Following) -> None:
+        with closing(sqlite3.connect(following.state / DATABASE)) as connection, connection:
+            assert connection.execute(statement).rowcount > 0
+
+    return change
+
+
+DAMAGES: dict[str, Callable[[Following], object]] = {
+    "no state": lambda at: (at.state / DATABASE).write_bytes(b""),
+    "junk": lambda at: (at.state / DATABASE).write_bytes(b"junk" * 4096),
+    "a changed answer": in_the_state("UPDATE inbox SET frame = zeroblob(length(frame)) WHERE lane = 'seen'"),
+    "a changed fact": in_the_state("UPDATE facts SET value = '' WHERE name = 'study'"),
+    "another study": lambda at: at.home.study.write_text(text().replace("south", "harbour")),
+    "no study": lambda at: at.home.study.write_text("title = 1\n"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_state_or_study_that_was_changed_refuses_every_ledger(damage: str, following: Following) -> None:
+    DAMAGES[damage](following)
+    assert following.codes(following.newest) == following.codes(following.older) == ["witnesses.unread_state"]
+    with refused("witnesses.unread_state", state=str(following.state), study=str(following.home.study)):
+        following.home.join(RelayStore(), "other", following.study)
+
+
+def test_a_stored_answer_counts_only_as_it_came(following: Following) -> None:
+    """A frame that its witness did not sign says nothing, so a changed one must not be taken for one."""
+    came = next(frame for frame in read_frames(following.state, ["seen"]))
+    changed = replace(came, body=came.body[:-1] + b"\0").encode()
+    in_the_state(f"UPDATE inbox SET frame = x'{changed.hex()}' WHERE lane = 'seen'")(following)
+    assert following.codes(following.older) == ["witnesses.unread_state"]
+
+
+def test_a_state_from_before_the_relay_was_reached_stops_no_other_study(following: Following) -> None:
+    for table in ("inbox", "outbox"):
+        in_the_state(f"DELETE FROM {table}")(following)
+    assert following.codes(following.newest) == []
+
+
+def test_a_ledger_that_another_study_charges_meanwhile_is_not_refused(
+    following: Following, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def charged_meanwhile(study: Path, name: str) -> Iterator[tuple[Path, Path]]:
+        shutil.copy(following.newest, following.home.ledger)
+        return states_of(study, name)
+
+    states_of = paths.states_of
+    monkeypatch.setattr(paths, "states_of", charged_meanwhile)
+    assert following.codes(following.home.ledger) == []
+
+
+def test_frames_are_read_by_lane(following: Following) -> None:
+    assert {frame.lane for frame in read_frames(following.state, ["seen"])} == {"seen"}
+    in_the_state("UPDATE inbox SET frame = x'' WHERE lane = 'approval' AND sender = 'west'")(following)
+    assert {frame.lane for frame in read_frames(following.state, ["seen"])} == {"seen"}
 
 
 def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness_through_join(fast_path: Path) -> None:

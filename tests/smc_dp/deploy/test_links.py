@@ -9,7 +9,6 @@ from support import sites
 from support.sites import Sites
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.session import Session
 
 FLAKY = 3  # one turn of so many begins with the program begun anew
 
@@ -71,11 +70,3 @@ def test_the_randomness_of_a_site_is_the_systems_unless_it_is_given(curator_run:
     assert first.keys() == second.keys()
     assert all(one != other for link in first for one, other in zip(first[link], second[link], strict=False))
     run.close()
-
-
-def test_the_session_follows_from_all_approvals(curator_run: Sites) -> None:
-    study = curator_run.study
-    given = sites.approvals(study)
-    other = {**given, "P2": sites.approval(study, "P2", "again")}
-    made: list[Session] = [study.session(given), study.session(dict(given)), study.session(other)]
-    assert made[0].id == made[1].id != made[2].id

@@ -4,28 +4,41 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.organisations import ROOT, Organisation, loaded, organisations, wait_until
+from support.organisations import (
+    CHARGED_ONCE,
+    INSTALLED,
+    OF_THE_MACHINE,
+    ROOT,
+    Organisation,
+    Seen,
+    entries,
+    in_common,
+    loaded,
+    organisations,
+    until,
+)
 from support.pages import blocks
 from support.relays import free_port, without_server
 
 from smc_dp.core.documents import Document
 from smc_dp.data.format_sections import FileSection
 from smc_dp.deploy.site_policy import RelaySection, SiteLimits, SitePolicy
-from smc_dp.privacy.ledger.ledger import Ledger
 
-PAGE, OWN_TOML, OFFICER, REFERENCE = (
+PAGE, FLARE, OWN_TOML, OFFICER, REFERENCE = (
     (ROOT / "smc_dp" / "deploy" / name).read_text(encoding="utf-8")
-    for name in ("HOWTO_NATS.md", "HOWTO_OWN_TOML.md", "HOWTO_OFFICER.md", "README.md")
+    for name in ("HOWTO_NATS.md", "HOWTO_FLARE.md", "HOWTO_OWN_TOML.md", "HOWTO_OFFICER.md", "README.md")
 )
 FAULTS = ROOT / "smc_dp" / "deploy" / "faults.toml"
 ADDRESS = "relay.example:4222"
 """The one thing on the page that is not taken as it stands."""
+LOOKS = 0.005  # seconds between two looks at programs that go on
 EVERYBODY = ("north", "south", "west", "charlie", "relay")
 PARTIES = EVERYBODY[:3]
 GOING_ON = ("nats-server ", "smc-dp join ", "smc-dp serve ")
@@ -111,8 +124,10 @@ def follow(step: Step, everybody: dict[str, Organisation], address: str) -> str:
 
 
 def rows(folder: Path, count: int) -> None:
-    """The rows of a hospital, as its own system writes them, and those of new patients."""
-    cells = [(20 + i % 75, f"{i % 30},5", "fm"[i % 2], "yes" if i % 30 > 12 else "no") for i in range(count)]
+    """The rows of a hospital, as its own system writes them, and those of new patients; days show whose they are."""
+    cells = [
+        (20 + i % 75, f"{i % 30},{count}{i:04}", "fm"[i % 2], "yes" if i % 30 > 12 else "no") for i in range(count)
+    ]
     table = ["age;days;sex;back", *(";".join(map(str, row)) for row in cells)]
     (folder / "rows.csv").write_text("\n".join(table) + "\n")
     (folder / "new.csv").write_text("age;days;sex\n44;3;f\n81;29,5;m\n")
@@ -120,22 +135,74 @@ def rows(folder: Path, count: int) -> None:
 
 def kill_and_go_on(one: Organisation, line: str) -> None:
     """Once it has a state, it is killed, and the same command again goes on."""
-    wait_until(lambda: bool(one.stands()))
+    until("a state", lambda: bool(one.stands()), look=LOOKS)
     one.kill(line)
     one.start(line)
 
 
-def wait_for(site: Organisation) -> None:
-    """For the end of its programs, which has to be a good one."""
-    for line in list(site.started):
-        assert site.ended(line) == 0, site.said
+def wait_for(sites: Sequence[Organisation]) -> dict[str, Seen]:
+    """For the end of all their programs, which has to be a good one; what was seen of each."""
+    seen = {site.name: Seen() for site in sites}
+
+    def are_over() -> bool:
+        going = [(site.name, process) for site in sites for process in site.started.values()]
+        for name, process in going:
+            seen[name].look(process.pid)
+        return all(process.poll() is not None for _, process in going)
+
+    until("the end of all", are_over, look=LOOKS)
+    for site in sites:
+        for line in list(site.started):
+            assert site.ended(line) == 0, site.said
+    return seen
 
 
-def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
-    found = re.findall(r"^```(?:sh|toml)\b[^\n]*\n(.*?)\n^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-    followed = list(steps(PAGE))
-    assert [text for text in found if text not in {step.text for step in followed}] == [found[0]]
+def check_apart(everybody: Mapping[str, Organisation], seen: Mapping[str, Seen], port: int) -> None:
+    """Sites have no file, no folder and no variable in common, connect to the relay alone and listen nowhere; no key
+    and no cell is in the folder of another.
+    """
+    assert list(in_common(seen, INSTALLED)) == []
+    for name, found in seen.items():
+        folder = everybody[name].folder
+        assert {str(folder / f"study.{name}.state" / "site.db"), str(folder)} <= found.files
+        assert f"HOME={folder}" in found.variables
+        assert found.ports == {port}
+        secrets = [bytes.fromhex((folder / f"{name}.key").read_text()), (folder / f"{name}.key").read_bytes().strip()]
+        if name in PARTIES:
+            secrets.append((folder / "rows.csv").read_bytes().split(b";")[4])
+        for other in set(EVERYBODY) - {name}:
+            content = b"".join(p.read_bytes() for p in everybody[other].folder.rglob("*") if p.is_file())
+            assert not [secret for secret in secrets if secret in content]
+
+
+def test_a_file_that_two_processes_have_open_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "common").touch()
+    seen = {"one": Seen(), "other": Seen()}
+    for name, found in seen.items():
+        command = ["/bin/sh", "-c", "exec sleep 60 < common"]
+        process = subprocess.Popen(command, cwd=tmp_path, env={"HOME": name, "KEY": "the same"})
+        place = Path(f"/proc/{process.pid}")  # the kernel names a new programme before it has laid out its variables
+        for file, word in (("cmdline", b"sleep"), ("environ", b"KEY=")):
+            until(file, lambda path=place / file, word=word: word in path.read_bytes(), look=LOOKS)  # type: ignore[misc]
+        found.look(process.pid)
+        process.kill()
+        process.wait()
+    said = " ".join(in_common(seen, OF_THE_MACHINE))
+    assert f"one and other have {tmp_path / 'common'}" in said
+    assert "one and other have KEY=the same" in said
+    assert "HOME" not in said
+
+
+@pytest.mark.parametrize("page", [PAGE, FLARE], ids=["nats", "flare"])
+def test_every_block_of_a_page_is_followed_but_the_installation(page: str) -> None:
+    found = [block.text.rstrip("\n") for block in blocks(page) if block.language in ("sh", "toml")]
+    followed = {step.text for step in steps(page)}
+    assert [text for text in found if text not in followed] == [found[0]]
     assert "pip install" in found[0]
+
+
+def test_everybody_has_a_part_and_nothing_is_handed_over_but_public_keys_and_credentials() -> None:
+    followed = list(steps(PAGE))
     assert {step.at for step in followed} == set(EVERYBODY)
     assert [step.text for step in followed if step.to == "charlie" and step.at in PARTIES] == [
         f"{n}.pub" for n in PARTIES
@@ -198,7 +265,8 @@ def wrong_first_sheet(page: str, said: str) -> list[str]:
 @pytest.mark.slow
 def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
     with loaded(tmp_path / "door") as program, organisations(tmp_path, EVERYBODY, program) as everybody:
-        address, sites = f"127.0.0.1:{free_port()}", [everybody[name] for name in EVERYBODY[:-1]]
+        port = free_port()
+        address, sites, seen = f"127.0.0.1:{port}", [everybody[name] for name in EVERYBODY[:-1]], dict[str, Seen]()
         for name, count in zip(PARTIES, (600, 450, 300), strict=True):
             rows(everybody[name].folder, count)
         heading = ""
@@ -206,9 +274,9 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
             if step.heading == RELAY != heading:
                 read_before_a_study(everybody, address)
             heading = step.heading
-            if step.heading == AFTERWARDS:
-                for site in sites:
-                    wait_for(site)
+            if step.heading == AFTERWARDS and not seen:
+                seen = wait_for(sites)
+                check_apart(everybody, seen, port)
             follow(step, everybody, address)
             if step.at == "north" and "smc-dp join" in step.text:
                 kill_and_go_on(everybody["north"], step.text)
@@ -222,5 +290,4 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
         releases["charlie"] = everybody["charlie"].folder / "published" / "release.json"
         assert len({path.read_bytes() for path in releases.values()}) == 1
         for name in PARTIES:
-            with Ledger.open(everybody[name].folder / f"{name}.ledger") as ledger:
-                assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "released"]
+            assert entries(everybody[name].folder / f"{name}.ledger") == CHARGED_ONCE

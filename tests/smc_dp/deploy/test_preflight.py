@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import stat
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +10,6 @@ from typing import Any
 
 import pytest
 from support import studies
-from support.modes import public_mode
 from support.studies import IDENTITIES, study, text
 
 from smc_dp.cli.main import main
@@ -21,7 +18,6 @@ from smc_dp.data.limits import allow_cells
 from smc_dp.deploy import preflight
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.preflight import OwnFiles, PreflightResult, preflight_of_files
-from smc_dp.deploy.report import duration
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 
@@ -68,36 +64,21 @@ def test_a_study_that_fits_is_read_whole(site: Paths, tmp_path: Path) -> None:
 
 FAULTS = {
     "a key of nobody": ("key", "ab" * 32, "key.not_in_study"),
-    "a key that is none": ("key", "s3cret", "wanted a secret key, one line of 64 hexadecimal digits"),
-    "a policy that forbids it": (
-        "policy",
-        studies.SITE_POLICY + "min_parties = 4",
-        "site policy: min_parties: wanted the rows of at least 4 parties",
-    ),
-    "a policy that cannot be read": ("policy", "[limits", "is not TOML"),
-    "rows without a column": ("data", "age,outcome\n1,no\n2,yes\n", "column 'sex' is missing"),
-    "rows of another form": ("data", "age;sex;outcome\n1;f;no\n", "rows.csv: has one column, 'age;sex;outcome'"),
-    "a cell that is no number": (
-        "data",
-        "age,sex,outcome\nold,f,no\n2,m,yes\n",
-        "column 'age', line 2: wanted a number",
-    ),
-    "an unknown class": ("data", "age,sex,outcome\n1,f,no\n2,m,maybe\n", "line 3: unknown value 'maybe'"),
+    "a key that is none": ("key", "s3cret", "identities.no_secret_key"),
+    "a policy that forbids it": ("policy", studies.SITE_POLICY + "min_parties = 4", "terms.min_parties"),
+    "rows without a column": ("data", "age,outcome\n1,no\n2,yes\n", "table.no_column"),
     "no rows": ("data", "age,sex,outcome\n", "rows.none"),
-    "a book that is none": ("ledger", "not a ledger", "ledger "),
+    "a book that is none": ("ledger", "not a ledger", "ledger.not_readable"),
 }
 
 
 @pytest.mark.parametrize("what", FAULTS)
 def test_each_fault_is_found_alone(what: str, site: Paths, tmp_path: Path) -> None:
-    name, content, rule = FAULTS[what]
+    name, content, code = FAULTS[what]
     site[name].chmod(0o600)
     site[name].write_text(content + "\n" if name == "key" else content)
-    found = [str(fault) for fault in look(site).faults]
-    faults = [*faults_of(site), *found]
-    assert any(rule in fault for fault in faults), faults
-    assert len(found) <= 3  # a file without columns has one for each
-    assert all("s3cret" not in fault and "abab" not in fault.partition("public key")[0] for fault in found)
+    assert faults_of(site) == [code]
+    assert all("s3cret" not in str(f) and "abab" not in str(f).partition("public key")[0] for f in look(site).faults)
 
 
 def test_fourier_features_that_would_fill_the_memory_of_a_site_are_found(
@@ -118,11 +99,10 @@ def test_every_fault_is_found_together(site: Paths, tmp_path: Path) -> None:
     site["ledger"].unlink()
     Ledger.create(site["ledger"], Fraction(1, 10)).close()
     before = kept(tmp_path)
-    faults = [str(fault) for fault in look(site).faults]
-    starts = ["site policy: max_epsilon", "site policy: max_delta", "site policy: purposes", *["data "] * 3, "ledger "]
-    assert [fault.startswith(start) for fault, start in zip(faults, starts, strict=True)] == [True] * 7
-    for word in ("'age', line 2", "'sex', line 3", "'outcome', line 4", "the ledger takes no release"):
-        assert sum(word in fault for fault in faults) == 1
+    assert faults_of(site) == [
+        *("terms.max_epsilon", "terms.max_delta", "terms.purposes"),
+        *("cell.not_a_number", "cell.unknown_level", "cell.unknown_level", "budget.other_delta"),
+    ]
     assert kept(tmp_path) == before
 
 
@@ -187,38 +167,24 @@ def test_charlie_has_neither_rows_nor_a_book(site: Paths, tmp_path: Path) -> Non
 def test_check_prints_every_fault_and_ends_with_2(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["study", "check", str(site["study"]), *options(site, "data", "ledger", "key", "policy")]
     assert main(given) == 0
-    fits, expected, gain, alone = capsys.readouterr().out.splitlines()
+    fits, _, gain, _ = capsys.readouterr().out.splitlines()
     own = len(site["data"].read_text().splitlines()) - 1
-    assert all(
-        figure in gain
-        for figure in (f" {3 * own:,} rows", f" {own:,}. ", " 0.00 to ", "epsilon 0.333334 and delta 1e-05")
-    )
-    assert fits == f"No problems: north can approve study {study().digest} and take part."
-    assert expected.startswith(
-        "What to expect if all 3 parties have as many rows as this site: the noise lowers the accuracy by 0.00 to "
-    )
-    assert alone.startswith("Better alone: this site. ")
-    assert main([*given, "--most-cells", "8"]) == 2
-    assert " limit of 80" in capsys.readouterr().out
-    assert main([*given, "--most-cells", "9"]) == 0
-    capsys.readouterr()
+    assert f" {3 * own:,} rows" in gain
+    assert study().digest in fits
+    assert (main([*given, "--most-cells", "8"]), main([*given, "--most-cells", "9"])) == (2, 0)
     site["policy"].write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 1e-5\n")
     site["data"].write_text("age,sex,outcome\n\u001b[2J,f,no\n2,m,yes\n")
+    capsys.readouterr()
     assert main(given) == 2
-    site_can, cell, author_can, limit, last = capsys.readouterr().out.splitlines()
-    assert (site_can, author_can) == (
-        "This site can fix:",
-        "The author of the study, or else this site, can fix:",
-    )
-    assert limit == "* site policy: max_epsilon: wanted at most 1/10, the study's release has 0.333334"
-    assert cell.isprintable()
-    assert "column 'age', line 2: wanted a number" in cell
-    assert last.startswith("2 problems: this site cannot join")
+    assert all(line.isprintable() for line in capsys.readouterr().out.splitlines())
     assert main([*given, "--json"]) == 2
     said = json.loads(capsys.readouterr().out)
     assert (said["name"], said["fits"]) == ("north", False)
     assert [fault["message"] for fault in said["faults"]] == [str(fault) for fault in look(site).faults]
-    assert [fault["fixed_by"] for fault in said["faults"]] == [["author", "site"], ["site"]]
+    assert [(fault["code"], fault["fixed_by"]) for fault in said["faults"]] == [
+        ("terms.max_epsilon", ["author", "site"]),
+        ("cell.not_a_number", ["site"]),
+    ]
     assert [set(fault) for fault in said["faults"]] == [{"code", "place", "message", "fields", "fixed_by"}] * 2
 
 
@@ -228,7 +194,7 @@ def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path:
     path = tmp_path / "study.north.approval"
     first = Approval.read(path)
     first.check(study())
-    assert stat.S_IMODE(path.stat().st_mode) == public_mode()
+    assert path.stat().st_mode == site["study"].stat().st_mode
     before = kept(tmp_path)
     assert main(given) == 2  # never over another
     assert kept(tmp_path) == before
@@ -236,20 +202,18 @@ def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path:
     assert Approval.read(tmp_path / "again.approval").random != first.random
 
 
-def test_who_may_not_approve_does_not(site: Paths, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_may_not_approve_does_not(site: Paths, tmp_path: Path) -> None:
     approve = ["study", "approve", str(site["study"])]
-    stranger = tmp_path / "stranger.key"
+    stranger, beyond = tmp_path / "stranger.key", tmp_path / "beyond.toml"
     stranger.write_text(f"{'ab' * 32}\n")
-    beyond = tmp_path / "beyond.toml"
     beyond.write_text("[limits]\nmax_epsilon = 0.1\nmax_delta = 0\n")
     before = kept(tmp_path)
-    for given, rule in (
-        (["--key", str(stranger), "--policy", str(site["policy"])], "is that of no participant of the study"),
-        (["--key", str(site["key"]), "--policy", str(beyond)], "max_epsilon: .*\n.*max_delta"),
-        (["--key", str(site["key"])], "site policy: wanted a file"),
+    for given in (
+        ["--key", str(stranger), "--policy", str(site["policy"])],
+        ["--key", str(site["key"]), "--policy", str(beyond)],
+        ["--key", str(site["key"])],
     ):
         assert main([*approve, *given]) == 2
-        assert re.search(rule, capsys.readouterr().err)
     assert kept(tmp_path) == before
 
 
@@ -287,21 +251,16 @@ def test_new_drafts_what_its_options_say(tmp_path: Path, capsys: pytest.CaptureF
         (["--method", "prr_mean", "--lambda", "0.01", "--key-bits", "2048"], None),
         (["--method", "wsum", "--noise", "vg", "--sizes", "hidden", "--verifiable"], None),
         (["--method", "prr_mean", "--key-bits", "512", "--insecure-test-keys"], None),
-        (["--method", "gd"], "--rows: gd takes the number of all rows to be public"),
-        (["--greetings", "soon"], "deadlines: greetings: wanted seconds"),
-        (["--key-bits", "512", "--method", "prr_mean"], "--key-bits: wanted at least 2048"),
-        (["--party", f"north={'0' * 64}"], "--party: wanted each party once"),
-        (["--party", f"east={'0' * 64}"], "anybody can sign"),
-        (["--party", f"east={'0' * 63}"], "--party: east: wanted 64 hexadecimal digits"),
-        (["--curator", IDENTITIES["north"].public.hex()], "charlie and north have one key"),
-        (["--label", "age"], "columns: the label 'age'"),
-        (["--colluders", "3"], "--colluders"),
-        (["--title", " "], "title: wanted a printable text"),
+        (["--greetings", "soon"], "deadlines: greetings:"),
+        (["--key-bits", "512", "--method", "prr_mean"], "--key-bits:"),
+        (["--party", f"north={'0' * 64}"], "--party:"),
+        (["--party", f"east={'0' * 63}"], "--party: east:"),
     ],
 )
 def test_new_writes_a_study_or_nothing(
     more: list[str], out: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Where something is wrong, it names the option."""
     given = ["study", "new", "--out", str(tmp_path / "s.toml"), *public_files(tmp_path), *more]
     before = kept(tmp_path)
     code, said = main(given), capsys.readouterr()
@@ -314,46 +273,16 @@ def test_new_writes_a_study_or_nothing(
         assert kept(tmp_path) == before
 
 
-def test_show_says_what_taking_part_means(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_has_the_digests_of_a_study_and_of_its_agreement(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
+    """A snapshot has the text."""
+    agreed = study()
     assert main(["study", "show", str(site["study"]), "--details"]) == 0
     said = capsys.readouterr().out
-    agreed = study()
-    for words in (
-        *(identity.public.hex() for identity in IDENTITIES.values()),
-        *(
-            agreed.digest,
-            "Readmission",
-            "Purpose: research.",
-            "age     a number              0 to 120",
-            "predicts column outcome",
-        ),
-        *(agreed.agreement().statement.plain_words(), "No row leaves the site"),
-        *("charged epsilon 0.333334, delta 0.00001", "All must start within 7 days.", "12 hours from the last"),
-        *("nats://relay.example:4222", "greetings and the ends of stages.\n"),
-    ):
+    for words in (agreed.digest, *agreed.agreement().statement.plain_words()):
         assert words in said
     assert main(["study", "show", str(site["study"]), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["digest"], found["agreement"]) == (agreed.digest, agreed.agreement().digest)
-    site["study"].write_text(studies.by_curator(top="insecure_test_keys = true").replace("3072", "512"))
-    assert main(["study", "show", str(site["study"])]) == 0
-    said = capsys.readouterr().out
-    assert "INSECURE\n  * the keys are test keys" in said
-    assert "the ends of stages, and its share of the result.\n" in said
-
-
-SPARSE = "\nsparse_graph = true\nsemi_honest = true"
-
-
-@pytest.mark.parametrize(("asked", "said"), [("", 0), ("\nsemi_honest = true", 0), (SPARSE, 1)])
-def test_show_says_what_a_sparse_graph_gives_up(
-    asked: str, said: int, site: Paths, capsys: pytest.CaptureFixture[str]
-) -> None:
-    site["study"].write_text(text(protocol=studies.SUMS + asked))
-    assert main(["study", "show", str(site["study"])]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert shown.count("with 2 others, in a sparse graph. So nothing is claimed against malicious") == said
-    assert shown.count("the graph fails with a probability of at most 0, which is part of delta.") == said
 
 
 def test_what_a_hub_calls_its_columns_commands_no_terminal(site: Paths, capsys: pytest.CaptureFixture[str]) -> None:
@@ -364,9 +293,3 @@ def test_what_a_hub_calls_its_columns_commands_no_terminal(site: Paths, capsys: 
     said = capsys.readouterr().out
     assert all(line.isprintable() for line in said.splitlines())
     assert "c39, and 460 more" in said
-
-
-def test_a_duration_is_said_in_its_largest_unit() -> None:
-    seconds = (86_400.0, 172_800.0, 3_600.0, 90_000.0, 60.0, 61.0, 0.5)
-    said = ["1 day", "2 days", "1 hour", "25 hours", "1 minute", "61 seconds", "0.5 seconds"]
-    assert [duration(s) for s in seconds] == said

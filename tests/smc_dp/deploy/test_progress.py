@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -27,35 +28,28 @@ STUDIES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def begun(folder: Path, parties: int = 4, stage: str = "sum0", **options: int) -> Sites:
-    """The run, as far as that P1 is in this stage."""
-    run = Sites(sites.joint(newton(**{"dropouts": 1, **options}), parties), folder)
-    return run.run(until=lambda: run.facts("P1").get("stage") == stage)
+@pytest.fixture(scope="module")
+def played(fast_folder: Path) -> Iterator[Sites]:
+    """The run of four parties as far as that P1 is in the first sum."""
+    run = Sites(sites.joint(newton(dropouts=1), 4), Path(tempfile.mkdtemp(dir=fast_folder)))
+    yield run.run(until=lambda: run.facts("P1").get("stage") == "sum0")
+    run.close()
+
+
+@pytest.fixture
+def run(played: Sites, fast_path: Path) -> Iterator[Sites]:
+    """A copy of it."""
+    found = played.again(fast_path / "run")
+    yield found
+    found.close()
 
 
 @pytest.mark.parametrize("gone", [("P2", "P3"), (CURATOR_NAME,)])
-def test_status_messages_of_those_who_end_first_start_no_clock_again(gone: tuple[str, ...], fast_path: Path) -> None:
-    run = begun(fast_path)
+def test_status_messages_of_those_who_end_first_start_no_clock_again(gone: tuple[str, ...], run: Sites) -> None:
     run.away.update(gone)
     found = course(run, lambda: None)
     assert not found.late(run)
     assert max(found.ended.values()) <= patience("P1") + 3 * ROUND
-    run.close()
-
-
-def junk(who: Corrupted) -> Callable[[], object]:
-    """One signed message in 21 seconds, each the end of a stage that the sender has not begun."""
-    rounds = iter(range(1 << 20))
-    return lambda: next(rounds) % 3 or who.sign(STAGE_END, f"sum{next(rounds) % 8}")
-
-
-def test_junk_of_one_party_does_not_hide_that_another_has_dropped_out(fast_path: Path) -> None:
-    run = begun(fast_path)
-    run.away.add("P4")
-    found = course(run, junk(Corrupted(run, "P1")))
-    assert not found.late(run)
-    assert max(found.ended.values()) <= 3 * patience("P1")
-    run.close()
 
 
 @pytest.mark.parametrize("start", ["slow", "again"])
@@ -106,42 +100,36 @@ def test_junk_in_each_look_does_not_put_off_a_deadline_of_charlie_who_begins_las
 
 
 @pytest.mark.parametrize(
-    ("corrupted", "draw"),
+    ("parties", "corrupted", "stage"),
     [
-        *(("P1", 0), (CURATOR_NAME, 1)),
-        *(pytest.param("P1", 1, marks=pytest.mark.slow), pytest.param(CURATOR_NAME, 2, marks=pytest.mark.slow)),
+        (4, ("P1",), "setup"),
+        (4, (CURATOR_NAME,), "sum1"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                *((4, ("P1",), "sum1"), (10, ("P1", "P2", "P3"), "setup"), (10, ("P9", CURATOR_NAME), "sum1")),
+                (16, ("P1", "P2", "P3", "P4", "P5"), "setup"),
+            )
+        ),
     ],
 )
-def test_whatever_is_sent_every_site_ends_in_time(corrupted: str, draw: int, fast_path: Path) -> None:
-    ends_in_time(fast_path, 4, (corrupted,), draw)
+def test_whatever_is_sent_every_site_ends_in_time(
+    parties: int, corrupted: tuple[str, ...], stage: str, fast_path: Path
+) -> None:
+    run = Sites(sites.joint(newton(colluders=len(corrupted), dropouts=1), parties), fast_path)
+    honest = next(name for name in run.study.parties if name not in corrupted)
+    run.run(until=lambda: run.facts(honest).get("stage") == stage)
+    act_and_end(run, corrupted, Stream.insecure_from_seed(f"{parties} {corrupted} {stage}"), silent=stage == "sum1")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("draw", range(2))
-@pytest.mark.parametrize("corrupted", [("P1", "P2", "P3"), ("P9", CURATOR_NAME)])
-def test_whatever_ten_send_every_site_ends_in_time(corrupted: tuple[str, ...], draw: int, fast_path: Path) -> None:
-    ends_in_time(fast_path, 10, corrupted, draw)
-
-
-@pytest.mark.slow
-def test_whatever_five_of_sixteen_send_every_site_ends_in_time(fast_path: Path) -> None:
-    ends_in_time(fast_path, 16, tuple(f"P{j}" for j in range(1, 6)), 0)
-
-
-EVERY_DAY = {  # each of who may be corrupted and each program twice; the other half is slow
+OF_EVERY_PROGRAM = [
     *(("pathak2010", (), 1), ("pathak2010", ("P2", CURATOR_NAME), 4), ("linear", ("P1",), 1)),
     *(("linear", (CURATOR_NAME,), 4), ("sum without drop-outs", ("P2", CURATOR_NAME), 1)),
     ("sum without drop-outs", (), 4),
-}
+]
 
 
-@pytest.mark.parametrize(
-    ("stated", "corrupted", "read"),
-    [
-        pytest.param(*case, marks=() if case in EVERY_DAY else pytest.mark.slow)
-        for case in product(STUDIES, [(), ("P1",), (CURATOR_NAME,), ("P2", CURATOR_NAME)], (1, 4))
-    ],
-)
+@pytest.mark.parametrize(("stated", "corrupted", "read"), OF_EVERY_PROGRAM)
 def test_sites_of_every_program_end_in_time(
     stated: str, corrupted: tuple[str, ...], read: int, fast_path: Path
 ) -> None:
@@ -150,14 +138,6 @@ def test_sites_of_every_program_end_in_time(
     honest = next(name for name in run.study.parties if name not in corrupted)
     run.run(until=lambda: run.facts(honest).get("read", 0) >= read)
     act_and_end(run, corrupted, Stream.insecure_from_seed(f"{stated} {corrupted} {read}"), silent=not corrupted)
-
-
-def ends_in_time(folder: Path, parties: int, corrupted: tuple[str, ...], draw: int) -> None:
-    run = Sites(sites.joint(newton(colluders=len(corrupted), dropouts=1), parties), folder)
-    stage = f"sum{draw}" if draw else "setup"
-    honest = next(name for name in run.study.parties if name not in corrupted)
-    run.run(until=lambda: run.facts(honest).get("stage") == stage)
-    act_and_end(run, corrupted, Stream.insecure_from_seed(f"{parties} {corrupted} {draw}"), silent=bool(draw % 2))
 
 
 def act_and_end(run: Sites, corrupted: tuple[str, ...], draws: Stream, *, silent: bool) -> None:
@@ -186,8 +166,7 @@ def test_all_approvals_are_waited_for_as_long_as_one(fast_path: Path) -> None:
     run.close()
 
 
-def test_what_is_consumed_after_a_restart_is_progress_too(fast_path: Path) -> None:
-    run = begun(fast_path)
+def test_what_is_consumed_after_a_restart_is_progress_too(run: Sites) -> None:
     before = site_of(run, "P1").consumed
     run.begin("P1")
     run.turn("P1")
@@ -196,13 +175,11 @@ def test_what_is_consumed_after_a_restart_is_progress_too(fast_path: Path) -> No
     run.clock.now += 1
     run.run(until=lambda: run.facts("P1")["stage"] == "sum1")
     assert run.facts("P1")["since"] > since
-    run.close()
 
 
 def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
-    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Sites, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = begun(fast_path)
     run.away.update({"P2", "P3", "P4", CURATOR_NAME})
     run.turn("P1")
     since = run.facts("P1")["since"]
@@ -227,7 +204,6 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     monkeypatch.undo()
     course(run, lambda: None)
     assert run.clock.now - sites.NOON <= patience("P1") + 1000 + 6 * ROUND
-    run.close()
 
 
 class Killed(BaseException):
@@ -235,10 +211,9 @@ class Killed(BaseException):
 
 
 def test_time_counts_again_for_a_program_that_was_killed_while_its_relay_was_away(
-    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Sites, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it tried for does not count, what it was dead for does; the first command after that needs no relay."""
-    run = begun(fast_path)
     run.turn("P1")
     killed = run.clock.now + 10 * patience("P1")
 
@@ -254,7 +229,6 @@ def test_time_counts_again_for_a_program_that_was_killed_while_its_relay_was_awa
     state, counters = run.at["P1"].folder / "state", run.at["P1"].folder / "counters"
     for passed, end in ((patience("P1") - 2 * ROUND, None), (patience("P1") + ROUND, "deadline")):
         assert erase_missed(run.study, state, counters, killed + passed).end == end
-    run.close()
 
 
 class StatusFirstCarrier(PromptCarrier):
@@ -329,9 +303,8 @@ def counted(run: Sites, name: str) -> Counter[str]:
     return Counter(frame.to for frame in run.frames() if (frame.sender, frame.lane) == (name, "envelope"))
 
 
-def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path) -> None:
+def test_nothing_new_leaves_once_somebody_has_ended_the_session(run: Sites) -> None:
     """P1 reads the result that Charlie had sent before he ended the session, and its next input does not leave."""
-    run = begun(fast_path)
     run.run(until=lambda: run.facts(CURATOR_NAME)["stage"] == "sum1")
     run.turn(CURATOR_NAME)
     charlie = Corrupted(run, CURATOR_NAME)
@@ -341,22 +314,21 @@ def test_nothing_new_leaves_once_somebody_has_ended_the_session(fast_path: Path)
     assert run.facts("P1")["end"] == "ended"
     assert run.facts("P1")["left"] == ["sum 0"]
     assert len(run.frames()) == before
-    run.close()
 
 
-def test_a_status_message_that_promises_more_than_comes_is_believed_at_the_deadline(fast_path: Path) -> None:
-    run = begun(fast_path)
-    Corrupted(run, CURATOR_NAME).say("aborted", sent={"P1": 1 << 30})
+def test_a_status_message_that_promises_more_than_comes_is_believed_at_the_deadline(run: Sites) -> None:
+    """That he said before that he was done does not keep Charlie from ending the session."""
+    charlie = Corrupted(run, CURATOR_NAME)
+    charlie.say("done")
+    charlie.say("aborted", sent={"P1": 1 << 30})
     found = course(run, lambda: None)
     assert run.ends["P1"] == "ended"
     assert found.ended["P2"] < patience("P2") < found.ended["P1"]
     assert not found.late(run)
-    run.close()
 
 
-def test_a_word_that_ends_the_session_cannot_be_taken_back(fast_path: Path) -> None:
+def test_a_word_that_ends_the_session_cannot_be_taken_back(run: Sites) -> None:
     """Who has heard it sends nothing more, and would wait for ever for the one that said it."""
-    run = begun(fast_path)
     charlie = Corrupted(run, CURATOR_NAME)
     charlie.say("aborted", sent={"P1": 1 << 30})
     run.turn("P1")
@@ -364,4 +336,3 @@ def test_a_word_that_ends_the_session_cannot_be_taken_back(fast_path: Path) -> N
     found = course(run, lambda: None, rounds=200)
     assert run.ends["P1"] == "ended"
     assert not found.late(run)
-    run.close()

@@ -1,9 +1,13 @@
-"""One session costs a party once and is answered by it once: whatever is lost, and whatever the relay says it has."""
+"""One session costs a party once and is answered by it once: whatever is lost, put back, or said by the relay.
+
+An old state that went on would seal two letters under one key and nonce.
+"""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +15,10 @@ from support import sites
 from support.sites import Sites
 
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
-from smc_dp.deploy.frame import Frame
+from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.store import StoreError
+from smc_dp.deploy.store import SiteStore, StateNumber, StoreError
 from smc_dp.privacy.ledger.ledger import RELEASED
 from tests.support.refusals import refused
 
@@ -100,36 +104,87 @@ def test_a_charge_stays_once_the_share_is_out_and_a_program_that_begins_anew_kno
 
 @pytest.fixture
 def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
-    """P1 met two frames under one key and has said so; then an operator put back the state of a minute before."""
+    """P1 met two frames under one key and has said so; of the minute before there is a copy."""
     run = Sites(curator_run.study, fast_path / "run")
     run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "witnesses", "setup"))
-    folder = run.at["P1"].folder
     there = next(p for p in run.stores["P1"].received() if p.lane == "envelope")
     run.begin("P1")
     run.turn("P1")
-    shutil.copytree(folder, fast_path / "copy")  # nothing is being committed
+    shutil.copytree(run.at["P1"].folder, fast_path / "copy")  # nothing is being committed
     run.relay.put(Frame(there.study, there.sender, there.to, "envelope", there.number, b"another"))
-    for _ in range(4):
-        if "P1" not in run.ends:
-            run.turn("P1")
+    run.run(until=lambda: "P1" in run.ends)
     assert run.ends["P1"] == "aborted"
     run.stop("P1")
     yield run
     run.close()
 
 
-def put_back(run: Sites, copy: Path, *folders: str) -> None:
-    for name in folders:
-        shutil.rmtree(run.at["P1"].folder / name)
-        shutil.copytree(copy / name, run.at["P1"].folder / name)
-
-
 def test_a_state_of_before_the_end_is_refused_by_its_number_and_by_what_it_has_said_since(
     ended: Sites, fast_path: Path
 ) -> None:
-    put_back(ended, fast_path / "copy", "state")
-    with refused("state.is_old", error=StoreError):
+    """An operator puts back the state, and then its number as well."""
+    own = ended.at["P1"].folder
+    for folder, code, fields in (
+        ("state", "state.is_old", {}),
+        ("counters", "state.older_than_relay", {"frame": "notice 0 from P1 to public"}),
+    ):
+        shutil.rmtree(own / folder)
+        shutil.copytree(fast_path / "copy" / folder, own / folder)
+        with refused(code, error=StoreError, **fields):
+            ended.begin("P1")
+
+
+@pytest.mark.parametrize(
+    ("lost", "code", "fields"),
+    [
+        (["counters"], "state.is_old", {"said": "is not there"}),
+        (["state"], "state.is_old", {"number": 0}),
+        (["state", "counters"], "state.older_than_relay", {}),
+    ],
+)
+def test_without_its_state_or_its_number_a_site_does_not_go_on(
+    lost: list[str], code: str, fields: dict[str, object], ended: Sites
+) -> None:
+    for folder in lost:
+        shutil.rmtree(ended.at["P1"].folder / folder)
+    with refused(code, error=StoreError, **fields):
         ended.begin("P1")
-    put_back(ended, fast_path / "copy", "counters")
-    with refused("state.older_than_relay", error=StoreError, frame="notice 0 from P1 to public"):
-        ended.begin("P1")
+
+
+@pytest.mark.parametrize("lane", ["approval", "envelope"])
+def test_a_state_does_not_go_on_where_the_relay_has_another_frame_under_a_key_of_its_own(
+    lane: Lane, curator_run: Sites, fast_path: Path
+) -> None:
+    """The relay has no more than this state has sent; but the last of it is of another state of the same site."""
+    run = Sites(curator_run.study, fast_path)
+    run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "witnesses", "setup"))
+    run.stop("P1")
+    mine = [p for p in run.frames() if (p.sender, p.lane) == ("P1", lane)]
+    run.relay = RelayStore()
+    for frame in (*mine[:-1], replace(mine[-1], body=mine[-1].body[::-1])):
+        run.relay.put(frame)
+    with refused("state.older_than_relay", error=StoreError):
+        run.begin("P1")
+    run.close()
+
+
+def test_killed_between_a_commit_and_its_number_a_state_goes_on(
+    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number may be one behind the state, for nothing has left by then."""
+    write, died = SiteStore._write, []
+
+    def die_once(self: SiteStore, count: StateNumber) -> None:
+        if count.number == 3 and self.path.parent.parent.name == "P1" and not died:
+            died.append(count)
+            raise SystemExit
+        write(self, count)
+
+    monkeypatch.setattr(SiteStore, "_write", die_once)
+    run = Sites(curator_run.study, fast_path)
+    with pytest.raises(SystemExit):
+        run.run()
+    run.begin("P1")
+    run.run()
+    assert sites.stage_result(run) == sites.stage_result(curator_run)
+    run.close()

@@ -17,8 +17,6 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.cli.main import main
 from smc_dp.core.errors import Fault
-from smc_dp.core.private_text import PrivateText
-from smc_dp.deploy.join import Part
 from smc_dp.deploy.site import reason_facts
 from smc_dp.deploy.status import site_status
 from smc_dp.deploy.store import KeptState, SiteStore, StateNumber, StoreError, read_facts
@@ -136,18 +134,6 @@ def test_nothing_is_abandoned_beside_its_program_or_without_its_counters(
     assert not is_erased(halfway)
 
 
-def test_status_erases_what_is_kept_of_a_session_that_passed(halfway: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with closing(opened(halfway)) as store:
-        store.commit(facts={"since": time.time()})
-    assert told(halfway, capsys, "status")["end"] is None
-    assert not is_erased(halfway)
-    with closing(opened(halfway)) as store:
-        store.commit(facts={"since": 0.0})
-    found = told(halfway, capsys, "status")
-    assert (found["exit"], found["end"], found["code"]) == (0, "deadline", "session.back_too_late")
-    assert is_erased(halfway)
-
-
 JOIN = ("join", "--ledger", "none.ledger", "--policy", "none.toml")
 OPENING: Mapping[str, tuple[str, tuple[str, ...], int]] = {
     "status": ("north", ("status",), 0),
@@ -195,9 +181,3 @@ def test_who_is_done_or_has_no_session_yet_has_missed_nothing(
         store.commit(facts=facts)
     assert told(halfway, capsys, "status")["end"] is None
     assert not is_erased(halfway)
-
-
-def test_a_part_says_why_it_ended_by_its_code() -> None:
-    why = PrivateText("no approvals of south")
-    part = Part("north", "ab" * 32, "deadline", why, "approvals.deadline", False, Path("run"))
-    assert (part.as_dict()["end"], part.as_dict()["code"]) == ("deadline", "approvals.deadline")

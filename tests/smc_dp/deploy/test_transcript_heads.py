@@ -21,8 +21,10 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.checks import audit_run
+from smc_dp.core.errors import InputFault
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.ledger_heads import MOST_HEAD_BYTES, may_carry, own_witness
+from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.signed_note import ED25519, NoteSignature, SignedNote, VerifierKey, cosign_note, sign_note
 from smc_dp.privacy.ledger.witness import Witness, witness_name
 from smc_dp.run.cosigned_transcript import CosignedTranscript, head_of_transcript, transcript_key
@@ -125,8 +127,8 @@ def test_a_file_that_is_too_long_is_a_fault_of_it_and_ends_no_audit(folder: Path
     kept = CosignedTranscript.read((folder / COSIGNED).read_bytes())
     (folder / COSIGNED).write_bytes(replace(kept, statements=kept.statements * 200).encode())
     assert (folder / COSIGNED).stat().st_size > 1 << 17
-    assert outcome(folder).code == "cosigned.malformed"
-    with refused("cosigned.malformed"):
+    assert outcome(folder).code == "file.too_large"
+    with refused("file.too_large"):
         publish_run(folder, tmp_path / "public")
 
 
@@ -302,6 +304,19 @@ def test_a_clock_that_was_set_back_after_the_release_keeps_nobody(tmp_path: Path
     assert run.ends[CURATOR_NAME] == "released"
     assert run.clock.now - before < MESSAGES
     assert (run.at[CURATOR_NAME].folder / "run" / COSIGNED).exists()
+    run.close()
+
+
+@pytest.mark.parametrize("read", ["received", "outgoing"])
+def test_a_store_that_fails_after_the_release_is_reported_and_the_release_stands(
+    read: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Sites(STUDY, tmp_path)
+    run.run(until=lambda: run.facts(CURATOR_NAME).get("end") == "released")
+    monkeypatch.setattr(run.stores[CURATOR_NAME], read, Mock(side_effect=StoreError("state.in_use")))
+    run.run()
+    assert run.ends[CURATOR_NAME] == "released"
+    assert str(InputFault("state.in_use")) in run.said[CURATOR_NAME]
     run.close()
 
 

@@ -16,13 +16,11 @@ from smc_dp import (
     SecureSumClassifier,
 )
 from smc_dp.estimators.base import FederatedClassifier
-from smc_dp.estimators.docstrings import documented
 
 FAMILIES = (
     *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
     SecureSumClassifier,
 )
-SECTIONS = ["Parameters", "Attributes", "Raises", "Warns", "References", "Examples"]
 
 
 def sections(documented: object) -> dict[str, str]:
@@ -51,41 +49,8 @@ def described_alike(families: tuple[type, ...]) -> set[str]:
     return {name for name in set.intersection(*map(set, said)) if len({each[name] for each in said}) == 1}
 
 
-class Reworded(AveragingClassifier):
-    __doc__ = str(AveragingClassifier.__doc__).replace("A probability,", "A number,")
-
-
 def test_what_is_one_parameter_is_described_in_one_way() -> None:
     assert described_alike(FAMILIES) == {"bounds", "epsilon", "delta", "n_parties", "radius", "insecure_seed", "ledger"}
-    assert "delta" not in described_alike((*FAMILIES, Reworded))  # the twin
-
-
-@documented
-class Terse:
-    """Learn.
-
-    Parameters
-    ----------
-    delta, bias
-        There is none.
-    delta, momentum
-
-    References
-    ----------
-    None.
-
-    """
-
-    def __init__(self, ledger: str | None = None, delta: float = 1e-5, bias: float = 1.0) -> None: ...
-
-
-def test_names_of_what_is_shared_become_descriptions_and_others_stay() -> None:
-    said = entries(sections(Terse)["Parameters"])
-    assert said["delta"] == entries(sections(AveragingClassifier)["Parameters"])["delta"]
-    assert said["bias"][1].endswith("0 adds none. There is none.")
-    assert list(said) == ["ledger", "delta", "bias"]  # what is shared is there without being named
-    assert "\ndelta, momentum\n" in str(Terse.__doc__)
-    assert list(sections(Terse))[1:] == SECTIONS[:-1]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

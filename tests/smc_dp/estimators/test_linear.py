@@ -14,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 from smc_dp import SecureSumLinearRegression, predict, run_protocol
-from smc_dp.cli.main import main
 from smc_dp.data.bounds import parse_bounds
 from tests.support.refusals import refused
 
@@ -86,13 +85,6 @@ def test_it_keeps_scikit_learns_conventions() -> None:
     assert cross_val_score(clone(made), X, y, cv=3).min() > 0.5
 
 
-def test_where_a_rule_forbids_intervals_there_are_none() -> None:
-    made = fitted(epsilon=0.05)
-    assert made.inference_["obstacles"]
-    assert {row.interval for row in made.table()} == {None}
-    assert np.isnan(made.conf_int()).all()
-
-
 def test_the_release_is_that_of_a_run(tmp_path: Path) -> None:
     """But for the noise: figures nearly without any, and the guarantee of the same settings."""
     (tmp_path / "bounds.toml").write_text(TEXT)
@@ -156,14 +148,3 @@ def test_a_refused_fit_leaves_no_earlier_release() -> None:
         with pytest.raises(NotFittedError):
             what()
     assert not hasattr(made, "privacy_")
-
-
-def test_a_ledger_is_charged_for_each_fit(tmp_path: Path) -> None:
-    ledger = tmp_path / "ledger"
-    assert main(["ledger", "init", str(ledger), "--budget", "2.5", "--delta", "1e-3"]) == 0
-    made = SecureSumLinearRegression(BOUNDS, ledger=ledger).fit(X, y)
-    first = made.privacy_.epsilon
-    made.fit(X, y)
-    assert first is not None
-    assert made.privacy_.epsilon is not None
-    assert 1.3 * first < made.privacy_.epsilon < 2 * first

@@ -25,7 +25,6 @@ from smc_dp.privacy.target import NoiseName, Target
 from tests.support.refusals import refused
 
 DELTA = Fraction(1, 10**5)
-UNIT = 2.0**40
 NOISES: tuple[NoiseName, ...] = ("gauss", "knorm")
 
 
@@ -102,37 +101,6 @@ def test_without_noise_it_is_the_minimiser() -> None:
         found = weights(method, federation, Target(None), stream(1))
         expected = minimiser(federation.pooled(), 2 * lam, np.zeros(4))
         assert np.abs(found - expected).max() < 1e-3 * max(1.0, float(np.abs(expected).max()))
-
-
-def law_of_exact_minimisers(rows: Rows, b: Callable[[Array], Array], total: float) -> Callable[[Array], Array]:
-    """For d = 1: f <= t if and only if b is at least what makes t the minimiser; `b`: its upper tail."""
-    u = (2 * rows.y - 1) * rows.X[:, 0]
-
-    def cdf(t: Array) -> Array:
-        slope = -1 / (1 + np.exp(np.outer(t, u)))
-        return b(-(slope * u).sum(axis=1) - len(u) * total * t)
-
-    return cdf
-
-
-@pytest.mark.slow
-def test_releases_have_the_density_that_the_proof_is_about() -> None:
-    rng = np.random.default_rng(2)
-    rows = Rows(rng.uniform(-1, 1, size=(20, 1)), rng.integers(0, 2, size=20))
-    federation, target = Federation((rows,), 2), wanted("gauss")
-    trained = CentralObjective(1e-3).train(federation)
-    law, coins = trained.method.distribution(federation.public, target), stream(6)
-    assert isinstance(law, GaussianPerturbation)
-    assert law.extra > 0.01
-    found = [float(weights(trained.method, federation, target, coins)[0]) for _ in range(600)]
-
-    def p_value(times: float, total: float) -> float:
-        tail = scipy.stats.norm(scale=times * math.sqrt(law.noise.variance) / UNIT).sf
-        return float(scipy.stats.kstest(found, law_of_exact_minimisers(rows, tail, total)).pvalue)
-
-    assert p_value(1, law.total) > 1e-6
-    assert p_value(2, law.total) < 1e-12
-    assert p_value(1, law.modulus) < 1e-12  # without Delta
 
 
 @pytest.mark.parametrize("noise", NOISES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -117,39 +116,6 @@ def test_the_combination_is_in_the_span_of_the_sites(target: Target) -> None:
 
         assert distance(M) < 1e-9
         assert distance(M[:2]) > 1e-3  # and in no smaller one
-
-
-def law_of_exact_minimisers(rows: Rows, scale: float, modulus: float) -> Callable[[Array], Array]:
-    """For d = 1 and Laplace noise b: f <= t if and only if b is at least the b(t) that makes t the minimiser."""
-    u = (2 * rows.y - 1) * rows.X[:, 0]
-
-    def cdf(t: Array) -> Array:
-        z = np.outer(t, u)
-        slope = np.where(z > 1.5, 0, np.where(z < 0.5, -1, -(1.5 - z)))
-        return np.asarray(scipy.stats.laplace(scale=scale).sf(-(slope * u).sum(axis=1) - len(u) * modulus * t))
-
-    return cdf
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("calibration", ["paper", "proven"])
-def test_releases_have_the_density_that_the_proof_is_about(calibration: Any) -> None:
-    federation, _ = sites(1, 20, 1)
-    trained, rng = AverageMethod().train(federation), stream(6)
-    target = Target(Fraction(1, 2), calibration)
-    (law,) = site_perturbations(trained.method, federation.public, target)
-    assert law is not None
-    assert law.extra > 0.1
-    found = [float(weights(trained.release(target, rng).model)[0]) for _ in range(1500)]
-
-    def p_value(scale: float, modulus: float) -> float:
-        cdf = law_of_exact_minimisers(federation.parties[0], scale, modulus)
-        return float(scipy.stats.kstest(found, cdf).pvalue)
-
-    scale = float(law.noise.scale) / 2**40
-    assert p_value(scale, law.total) > 1e-6
-    assert p_value(2 * scale, law.total) < 1e-12
-    assert p_value(scale, law.modulus) < 1e-12  # without Delta
 
 
 def test_what_the_statement_says() -> None:

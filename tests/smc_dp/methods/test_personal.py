@@ -10,10 +10,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Rows
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.personal import (
-    ALONE,
     FOLDS,
-    PERSONAL_KINDS,
-    TOWARDS,
     compare_by_folds,
     fit_length,
     fit_personal,
@@ -58,12 +55,6 @@ def test_a_strength_leads_from_the_own_rows_to_the_release() -> None:
     P /= P.sum(axis=1, keepdims=True)
     P[np.arange(len(rows)), rows.y] -= 1
     assert np.allclose(P.T @ rows.X + slopes, 0, atol=1e-2)
-
-
-def test_both_ends_are_among_the_candidates() -> None:
-    assert PERSONAL_KINDS[0] == ("release", np.inf)
-    assert {kind for kind, _ in PERSONAL_KINDS} == {"release", "towards the release", "own rows alone"}
-    assert len(PERSONAL_KINDS) == 1 + len(TOWARDS) + len(ALONE)
 
 
 def test_the_own_rows_choose() -> None:

@@ -121,14 +121,27 @@ def digests(text: str) -> list[str]:
     return [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in found]
 
 
+ALONE = ("a picture from elsewhere", "a frame", "a dialog", "an error", "a trap for the keyboard", "a hidden focus")
+TOGETHER = [
+    *((name,) for name in ALONE),
+    *(
+        tuple(name for name in TWINS if name not in ALONE and TWINS[name][0] == place)
+        for place in (HEAD, STYLE, SCRIPT)
+    ),
+]
+"""Twins that no other one hides are on one page."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TWINS)
-def test_every_broken_twin_is_caught_by_what_it_breaks(chromium: Chromium, tmp_path: Path, name: str):
+@pytest.mark.parametrize("names", TOGETHER, ids=lambda names: names[0])
+def test_every_broken_twin_is_caught_by_what_it_breaks(chromium: Chromium, tmp_path: Path, names: tuple[str, ...]):
     file = every_block(tmp_path, plain=True)
-    place, put, wanted = TWINS[name]
-    file.write_text(twin(file.read_text(), place, put))
+    text = file.read_text()
+    for place, put, _ in map(TWINS.__getitem__, names):
+        text = twin(text, place, put)
+    file.write_text(text)
     found = {fault.partition(":")[0] for fault in faults(chromium, file)}
-    assert found == wanted
+    assert found == set.union(*(TWINS[name][2] for name in names))
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ from smc_dp.privacy.target import HIGHEST, LEAST_DELTA, LOWEST
 RNG = np.random.default_rng(2018)
 PAIRS = [
     (Fraction(10.0 ** RNG.uniform(-9, 6)).limit_denominator(10**12), Fraction(float(10.0 ** RNG.uniform(-30, -0.01))))
-    for _ in range(60)
+    for _ in range(30)
 ] + [(LOWEST, LEAST_DELTA), (HIGHEST, LEAST_DELTA), (HIGHEST, Fraction(1, 2)), (Fraction(1), 1 - Fraction(1, 2**50))]
 ERROR = Fraction(1, 1 << 180)
 Calibration = Callable[[Fraction, Fraction], Fraction]
@@ -76,7 +76,7 @@ def flattering(calibration: Calibration) -> int:
 def test_mu_is_the_largest_float_whose_curve_keeps_epsilon_and_delta() -> None:
     assert flattering(mu_for) == 0
     assert flattering(rounded_the_other_way) == len(PAIRS)
-    assert flattering(by_floats) > 20
+    assert flattering(by_floats) > 10
 
 
 def test_epsilon_is_the_smallest_float_that_the_curve_keeps() -> None:
@@ -199,20 +199,6 @@ def test_a_vector_and_an_adaptive_second_release_are_below_the_curve() -> None:
         assert true <= continuous(epsilon, math.sqrt(25 / (LEAST_VARIANCE - VARIANCE_LOST))) * (1 + 1e-9) + 1e-15
         # twin: the larger of the two alone
         assert true > continuous(epsilon, math.sqrt(16 / LEAST_VARIANCE))
-
-
-def test_without_the_9_too_little_noise_is_drawn() -> None:
-    """D = 8 and s about 8: the twin, calibrated by the continuous curve, misses delta; what is drawn keeps it."""
-    missed = 0
-    for k in range(1, 80):
-        epsilon = Fraction(k, 10)
-        delta = Fraction(continuous(float(epsilon), 1.0))
-        if delta < Fraction(1, 10**12):
-            break
-        mu = mu_for(epsilon, delta)
-        assert true_delta(variance_for(8, mu), 8, float(epsilon)) <= float(delta)
-        missed += true_delta(64 / mu**2, 8, float(epsilon)) > float(delta) * 1.001
-    assert missed > 5
 
 
 def test_the_variance_is_the_least_whole_one() -> None:

@@ -15,7 +15,6 @@ from smc_dp.core.arrays import Array
 from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.softmax import certified, one_hot
 from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
-from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, largest_softmax_norm, logistic_constants, replace_one
 
 # mu: W and G, computed once and for all by another program.
@@ -86,62 +85,6 @@ def test_no_minimiser_is_longer_than_W_and_one_is_nearly_as_long(mu: float) -> N
         lengths.append(float(np.linalg.norm(minimise(objective, X, np.ones(8)).weights)))
     assert max(lengths) <= W
     assert max(lengths) >= 0.999 * W
-
-
-def largest_move(mu: float, n: int, seed: int) -> float:
-    """The longest |w - w'| over data sets with one record replaced, by random starts and hill climbing."""
-    rng = np.random.default_rng(seed)
-    objective = RegularisedLogistic(mu / 2)
-
-    def into_ball(rows: Array) -> Array:
-        return rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-40))
-
-    def move(rows: Array) -> float:
-        # Labels are folded into the rows; the last two rows are the record and its replacement.
-        before, after = (minimise(objective, np.vstack([rows[:-2], rows[k]]), np.ones(n)).weights for k in (-2, -1))
-        return float(np.linalg.norm(before - after))
-
-    best = 0.0
-    for spread in (0.0, 0.1, 1.0):
-        rows = into_ball(rng.normal(size=(n + 1, 3)) * np.where(np.arange(n + 1) < n - 1, spread, 1)[:, None])
-        value, step = move(rows), 0.5
-        for _ in range(150):
-            mask = rng.random((n + 1, 1)) < rng.choice([0.1, 0.5, 1.0])
-            candidate = into_ball(rows + step * mask * rng.normal(size=rows.shape))
-            if (moved := move(candidate)) > value:
-                rows, value = candidate, moved
-            else:
-                step = max(0.02, 0.97 * step)
-        best = max(best, value)
-    return best
-
-
-@pytest.mark.parametrize("mu", [2.0, 0.02])
-def test_adversarial_neighbours_stay_within_the_bound(mu: float) -> None:
-    n = 20
-    moved, claimed = largest_move(mu, n, seed=int(100 * mu)), float(replace_one(n, mu, PUBLIC_TAU))
-    assert moved <= claimed
-    if mu == 2:
-        assert moved >= 0.95 * claimed
-        # Broken twins: lam taken for mu misses by half, and a modulus twice too large is exceeded.
-        assert moved < 0.95 * replace_one(n, 1.0, PUBLIC_TAU)
-        assert moved > replace_one(n, 4.0, PUBLIC_TAU)
-
-
-def test_neighbours_on_the_grid_stay_within_the_integer_bound() -> None:
-    rng = np.random.default_rng(2)
-    grid, objective, n, d = Grid(6, 64), RegularisedLogistic(0.05), 12, 4
-    claimed = grid.l2_sensitivity(replace_one(n, 0.1, PUBLIC_TAU), d)
-    without_rounding = float(replace_one(n, 0.1, PUBLIC_TAU) * 2**6)
-    largest = 0.0
-    for _ in range(300):
-        X = rng.normal(size=(n + 1, d))
-        X /= np.linalg.norm(X, axis=1, keepdims=True) * (1 + 2.0**-40)
-        X[: n - 1] *= rng.choice([0.01, 0.3, 1.0])
-        X[n] = -X[n - 1]
-        W, V = (grid.encode(minimise(objective, X[[*range(n - 1), k]], np.ones(n)).weights) for k in (n - 1, n))
-        largest = max(largest, math.dist(W, V))
-    assert 0.5 * without_rounding < largest <= claimed
 
 
 def test_replace_one_is_the_formula_without_rounding() -> None:
@@ -217,42 +160,6 @@ def test_replacing_a_party_moves_its_model_by_no_more_than_is_charged(classes: i
 
 
 # One record more or less.
-
-
-def add_remove_move(mu: float, rows: Array) -> float:
-    """|n w - (n-1) w'|, the last row being the one that is taken away; labels are folded into the rows."""
-    objective, n = RegularisedLogistic(mu / 2), len(rows)
-    w, v = (minimise(objective, rows[:k], np.ones(k)).weights for k in (n, n - 1))
-    return float(np.linalg.norm(n * w - (n - 1) * v))
-
-
-def largest_add_remove_move(mu: float, n: int, seed: int) -> float:
-    """By random starts and hill climbing, and among many equal rows against one that contradicts them."""
-    rng, W = np.random.default_rng(seed), largest_norm(mu)
-    opposed = [np.array([[r, 0.0]] * 199 + [[-1.0, 0.0]]) for r in (min(1.0, t / W) for t in (0.8, 1.278, 2.0))]
-    best = max(add_remove_move(mu, rows) for rows in opposed)
-
-    def into_ball(rows: Array) -> Array:
-        return rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-40))
-
-    for _ in range(2):
-        rows = into_ball(rng.normal(size=(n, 2)) * rng.choice([0.1, 1.0], (n, 1)))
-        value, step = add_remove_move(mu, rows), 0.5
-        for _ in range(120):
-            candidate = into_ball(rows + step * (rng.random((n, 1)) < 0.5) * rng.normal(size=rows.shape))
-            if (moved := add_remove_move(mu, candidate)) > value:
-                rows, value = candidate, moved
-            else:
-                step = max(0.02, 0.97 * step)
-        best = max(best, value)
-    return best
-
-
-@pytest.mark.parametrize("mu", [2.0, 0.02])
-def test_one_record_more_moves_the_weighted_model_by_no_more_than_is_charged(mu: float) -> None:
-    moved, charged = max(largest_add_remove_move(mu, n, seed=n) for n in (2, 8)), float(add_remove(mu, 0.0))
-    assert 0.6 * charged < moved <= charged
-    assert moved > add_remove(2 * mu, 0.0)  # broken twin: lam counted twice too often
 
 
 def test_add_remove_is_the_formula_rounded_up() -> None:

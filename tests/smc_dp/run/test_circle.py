@@ -9,7 +9,7 @@ import pytest
 from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
-from smc_dp.methods.sums.threat_model import GRAPH_LEAK_CAVEAT, SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
+from smc_dp.methods.sums.threat_model import SEMI_HONEST_CAVEAT, ThreatModel
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 from tests.support.refusals import refused
@@ -88,11 +88,3 @@ def test_what_a_run_says_has_it_in_it(asked: dict[str, Any]) -> None:
     assert p.failure > 0
     target = circle.target
     assert circle.statement.delta >= Fraction(target.delta or 0) + p.failure
-
-
-def test_a_state_that_leaks_during_the_session_is_said_to_count() -> None:
-    assert STATE_LEAK_CAVEAT in ThreatModel(5, 1, 1).caveats()
-    assert STATE_LEAK_CAVEAT in ThreatModel(5, 1, 0).caveats()
-    for sparse in (ThreatModel(300, 30, 15), ThreatModel(5, 1, 0, sparse=True)):
-        assert GRAPH_LEAK_CAVEAT in sparse.caveats()
-        assert STATE_LEAK_CAVEAT not in sparse.caveats()

@@ -11,19 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from protocols.arithmetic.rng import Stream
 from smc_dp import audit_run, plan, predict, run_protocol
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.sources import read_own_files
-from smc_dp.deploy.study import JointStudy
-from smc_dp.methods.functionality import ideal
 from smc_dp.privacy.distributed.moments import RecordReach
 from smc_dp.run.export.export_run import export_run
 from smc_dp.run.local_evaluation import evaluate_locally
 from smc_dp.run.release_report import run_page
 from smc_dp.run.report import Report
-from smc_dp.run.simulation import local_parties
 from smc_dp.run.verify_release import verify_release
 from tests.support.refusals import refused
 
@@ -42,7 +37,6 @@ bmi = "indicator"
 """
 HEADER = ["age", "sex", "bmi", "seen", "lab", "ill"]
 SIZES = {"north": 900, "south": 500, "west": 700}
-SEED = 11
 
 
 def write_files(folder: Path) -> Path:
@@ -105,15 +99,6 @@ def test_the_release_describes_all_rows(files: Path, run: Path) -> None:
         assert abs(one.estimate - wanted) < 3 * (one.high - one.low), key
         assert 0 < one.high - one.low < wide, key
     assert ("seen", "", "mean, days since 2020-01-01") in found
-
-
-def test_an_audit_with_views_passes_and_says_what_was_released(files: Path, run: Path) -> None:
-    report = audit_run(run, views=files / "views")
-    assert report.passed
-    codes = {finding.outcome.code for finding in report.findings}
-    assert {"release.describes_published_sum", "mechanism.shared_holds", "models.shared_hold"} <= codes
-    (fact,) = [fact for fact in report.assessment if fact.topic == "Released"]
-    assert "noisy sums" in fact.fact
 
 
 def edited(run: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Path:
@@ -250,45 +235,3 @@ def test_it_is_shown_as_a_table_and_as_csv(run: Path, tmp_path: Path, capsys: py
 def test_a_model_has_no_table(tmp_path: Path) -> None:
     assert main(["run", "--method", "newton", "--parties", "3", "--out", str(tmp_path / "run")]) == 0
     assert main(["show", str(tmp_path / "run"), "--csv", str(tmp_path / "table.csv")]) == 2
-
-
-def test_a_command_prints_it_and_a_study_agrees_on_it(
-    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    parties = [word for name in SIZES for word in ("--party", f"{name}={files / name}.csv")]
-    bounds = ["--bounds", str(files / "bounds.toml")]
-    assert main(["run", "--method", "describe", *parties, *bounds, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["description"]["rows"] == sum(SIZES.values())
-    assert found["accuracy"] is None
-    for name in (*SIZES, "charlie"):
-        assert main(["identities", "new", name]) == 0
-    keys = [word for name in SIZES for word in ("--party", f"{name}.pub")]
-    around = ["--title", "T", "--purpose", "research", "--relay", "nats://relay.example:4222"]
-    drafted = ["study", "new", "--method", "describe", *keys, "--curator", "charlie.pub", *bounds, *around]
-    assert main([*drafted, "--out", "study.toml"]) == 0
-    study = JointStudy.read(Path("study.toml"))
-    assert study.bounds == study.bounds.whole
-    assert main([*drafted, "--threshold", "0.3", "--out", "other.toml"]) == 2
-    capsys.readouterr()
-    assert main(["study", "show", "study.toml"]) == 0
-    assert "linear model" not in capsys.readouterr().out
-    assert main(["run", "--study", "study.toml", *parties, "--out", "rehearsed"]) == 0
-    assert audit_run("rehearsed").passed
-
-
-def test_without_a_party_that_dropped_out_the_others_are_described(files: Path, tmp_path: Path) -> None:
-    report = described(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"west": 5})
-    assert report.described is not None
-    assert (report.described.rows, report.described.parties) == (SIZES["north"] + SIZES["south"], 2)
-    assert audit_run(tmp_path / "run").passed
-
-
-def test_a_seed_gives_the_release_that_the_same_coins_give_in_the_clear(files: Path, tmp_path: Path) -> None:
-    report = described(files, tmp_path / "run", insecure_seed=SEED)
-    agreed, found = report.agreement, Stream.insecure_from_seed(SEED)
-    tables = [(name, files / f"{name}.csv") for name in SIZES]
-    data = read_own_files(tables, files / "bounds.toml", whole=True)
-    parts = [party.contribution for party in local_parties(data, agreed, found)]
-    assert agreed.result(ideal(agreed.functionality, parts)) == report.described

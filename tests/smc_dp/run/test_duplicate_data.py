@@ -265,12 +265,6 @@ def test_of_two_runs_at_once_one_sees_the_other(monkeypatch: pytest.MonkeyPatch)
     assert spent() == {"north.ledger": 1, "south.ledger": 1, "x.ledger": 0, "y.ledger": 0}
 
 
-def test_two_parties_of_a_run_do_not_bring_the_same_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("north.csv", "again=north.csv") == 2
-    assert "party again: has the same rows as party north" in capsys.readouterr().err
-    assert spent() == {}
-
-
 def test_what_came_to_nothing_leaves_the_rows_free(monkeypatch: pytest.MonkeyPatch) -> None:
     def aborted(*_: Any, **__: Any) -> None:
         raise PeerError("south", "peer.lied")

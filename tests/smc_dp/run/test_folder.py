@@ -136,57 +136,22 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-UNFIT = partial(refused, "document.wrong_value")
-
-
 @pytest.mark.parametrize(
     ("file", "path", "to", "why"),
     [
         ("shares.json", ["shares", "north", 0], "12345", partial(refused, "release.weights_not_of_shares")),
         ("release.json", ["weights", 1], 0.5, partial(refused, "release.weights_not_of_shares")),
         ("shares.json", ["fraction_bits"], 41, partial(refused, "agreement.other_fraction_bits", wanted=40)),
-        ("shares.json", ["fraction_bits"], True, partial(UNFIT, at="fraction_bits")),
         ("shares.json", ["fraction_bits"], 10**9, partial(refused, "agreement.other_fraction_bits")),
         ("shares.json", ["modulus"], str(2**64 - 1), partial(refused, "shares.other_modulus", ring_bits=64)),
         ("shares.json", ["modulus"], str(2**64 + 1), partial(refused, "shares.other_modulus", ring_bits=64)),
-        ("shares.json", ["modulus"], 2**64, partial(UNFIT, at="modulus", wanted="a text")),
-        ("shares.json", ["modulus"], "9" * 5000, partial(UNFIT, at="modulus")),
         ("shares.json", ["shares", "north", 0], str(2**64), partial(refused, "shares.above_modulus")),
-        (
-            "shares.json",
-            ["shares", "north", 0],
-            "-1",
-            partial(
-                refused,
-                "document.wrong_value",
-                at="shares: north 1",
-                wanted="a whole number as a text of digits",
-                got="'-1'",
-            ),
-        ),
-        (
-            "shares.json",
-            ["shares", "north", 0],
-            7,
-            partial(UNFIT, at="shares: north 1", wanted="a text", got="7"),
-        ),
+        ("shares.json", ["shares", "north", 0], "-1", partial(refused, "document.wrong_value", at="shares: north 1")),
         ("shares.json", ["shares", "north"], ["1"], partial(refused, "shares.other_length", wanted=4, length=4)),
         ("shares.json", ["shares", "east"], ["1"] * 4, partial(refused, "json.unknown_key", at="shares", key="'east'")),
         ("shares.json", ["shares"], {"north": []}, partial(refused, "json.missing_key", at="shares", key="'charlie'")),
         ("shares.json", ["more"], 1, partial(refused, "document.unknown_key", key="'more'")),
         ("release.json", ["weights"], [1.0] * 5, partial(refused, "weights.other_length", wanted=4)),
-        (
-            "release.json",
-            ["weights", 0],
-            "1",
-            partial(UNFIT, at="weights 1", wanted="a number", got="'1'"),
-        ),
-        (
-            "release.json",
-            ["weights", 0],
-            True,
-            partial(UNFIT, at="weights 1", wanted="a number", got="True"),
-        ),
         ("release.json", ["accuracy"], 0.9, partial(refused, "document.unknown_key", key="'accuracy'")),
         ("release.json", ["digests", "x"], "0", partial(refused, "document.unknown_key", at="digests", key="'x'")),
         (
@@ -203,26 +168,8 @@ UNFIT = partial(refused, "document.wrong_value")
         ),
         ("release.json", ["columns"], ["age"], partial(refused, "columns.not_once")),
         ("release.json", ["bounds", "age"], [120, 0], partial(refused, "columns.no_order", at="column 'age'")),
-        (
-            "release.json",
-            ["bounds", "age"],
-            [0],
-            partial(UNFIT, at="bounds: age", wanted="at least 2 values", got="1"),
-        ),
-        (
-            "release.json",
-            ["categories", "sex"],
-            ["m", 3],
-            partial(UNFIT, at="categories: sex 2", wanted="a text", got="3"),
-        ),
         ("release.json", ["classes"], ["no"], partial(refused, "classes.wrong_number", most=1000, got=1)),
         ("release.json", ["clip"], 0, partial(refused, "bounds.clip_not_positive")),
-        (
-            "release.json",
-            ["bias"],
-            None,
-            partial(UNFIT, at="bias", wanted="a number", got="None"),
-        ),
         (
             "release.json",
             ["parameters", "parties"],
@@ -230,22 +177,10 @@ UNFIT = partial(refused, "document.wrong_value")
             partial(refused, "parties.too_few", at="parameters"),
         ),
         ("release.json", ["parameters"], {}, partial(refused, *["document.missing"] * 10)),
-        (
-            "release.json",
-            ["privacy"],
-            [],
-            partial(UNFIT, at="privacy", wanted="a section", got="[]"),
-        ),
         ("release.json", ["privacy", "epsilon"], 10**400, partial(refused, "value.not_finite", at="privacy: epsilon")),
         ("release.json", ["privacy", "mu"], True, partial(refused, "value.not_finite", at="privacy: mu", got="True")),
         ("release.json", ["privacy", "delta"], None, partial(refused, "value.not_finite", at="privacy: delta")),
         ("release.json", ["privacy", "mu"], 0.5, partial(refused, "privacy.unfit", at="privacy")),
-        (
-            "release.json",
-            ["insecure"],
-            [1],
-            partial(UNFIT, at="insecure 1", wanted="a text", got="1"),
-        ),
     ],
 )
 def test_a_changed_release_is_refused(tmp_path, file, path, to, why):
@@ -362,14 +297,6 @@ def test_no_value_anywhere_does_anything_but_load_or_be_refused(tmp_path, data, 
         for path, content in original.items():
             path.write_bytes(content)
     assert said is None or str(folder) in said
-
-
-def test_a_release_of_before_mu_was_stated_is_read(tmp_path):
-    made = written(tmp_path / "run")
-    document = json.loads((tmp_path / "run" / "release.json").read_text())
-    assert document["privacy"].pop("mu", 0) is None  # stated, and null
-    (tmp_path / "run" / "release.json").write_text(json.dumps(document))
-    assert run_folder.read_release(tmp_path / "run").privacy == made.privacy
 
 
 @pytest.mark.parametrize("stated", ["smc-dp release 2", "smc-dp release 4", 3, None, ["smc-dp release 3"]])

@@ -10,14 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.audited import toy_run
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
-from smc_dp.audit.run.conformity import CHECKS
-from smc_dp.audit.run.evidence import load_evidence
-from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.run import identities
@@ -144,16 +140,6 @@ def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.Ca
     key = folder / "north-1.key"
     assert printed.err == f"warning: {key}: other users can read this secret key. Run: chmod 600 {key}\n"
     assert len(printed.out.splitlines()) == 3
-
-
-def test_an_audit_knows_whose_run_it_was(folder: Path, tmp_path: Path) -> None:
-    made = toy_run(tmp_path, (12, 8), identities=identities.load_run_identities(folder, (*PARTIES, CURATOR_NAME)))
-    identities.create_identities(tmp_path / "others", PARTIES, Stream.insecure_from_seed(2))
-    checks = [check for check in CHECKS if check.name == "identities"]
-    for name, passed in (("ids", True), ("others", False)):
-        found = audit_evidence(load_evidence(made.run, tmp_path / name / "identities.json"), checks)
-        assert len(found.findings) == 1
-        assert found.passed is passed
 
 
 def test_a_run_signs_with_them(

@@ -95,13 +95,6 @@ def test_a_real_run_is_charged_and_says_what_is_left(tmp_path: Path, books: Ledg
         assert (released.state, released.refers, released.run) == ("released", 2, digest)
 
 
-def test_without_ledgers_nothing_is_kept(tmp_path: Path, sent: list[str]) -> None:
-    report = run(tmp_path, "first", None)
-    assert report.standings == {}
-    assert "budgets" not in report.as_dict()
-    assert [p.name for p in tmp_path.iterdir()] == ["first"]
-
-
 def test_no_message_is_sent_beyond_the_limit(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
     run(tmp_path, "first", books)
     run(tmp_path, "second", books)

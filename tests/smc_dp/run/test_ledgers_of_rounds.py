@@ -135,9 +135,10 @@ def test_a_party_that_is_left_out_of_some_sums_pays_and_out_of_all_does_not(
     paid: list[str],
 ) -> None:  # fmt: skip
     unsigned_by(B, lambda r: r in left_out, monkeypatch)
-    report = run(tmp_path / "run", books)
+    report = run(tmp_path / "run", books, drop_out={B: 10**6})
     assert report.present is not None
     assert (B in report.present.took_part) == (paid == PAID)
+    assert "run.stayed_to_the_end" in [remark.code for remark in report.remarks]
     assert labels(heard[0], B) == [f"sum {r}" for r in range(SUMS)]
     assert labels(heard[1], B) == [f"sum {r}" for r in left_out]
     assert of_all(books) == {B: paid} | dict.fromkeys((A, C, D), PAID)

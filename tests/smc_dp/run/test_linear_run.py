@@ -108,28 +108,6 @@ def test_an_agreement_on_it_is_read_back() -> None:
         LinearTerms(ring_degree=3).program_parameters("linear", made.spec, made.parties, "")
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--protocol", "other"), "--protocol: wanted one of pathak2010, linear, got 'other'"),
-        (("--method", "newton", "--protocol", "linear"), "--protocol: wanted one of secure_sum, got 'linear'"),
-        (
-            ("--protocol", "linear", "--key-bits", "2048"),
-            "--key-bits: does not go with method prr_mean, whose",
-        ),
-        (("--protocol", "linear", "--insecure-test-keys"), "--insecure-test-keys: linear has no keys"),
-        (("--protocol", "linear", "--as-published-insecure"), "--protocol: does not go with --as-published-insecure"),
-        (("--protocol", "linear", "--noise", "ddg"), "noise"),
-    ],
-)
-def test_what_does_not_go_with_it_is_refused_before_anything_runs(
-    options: tuple[str, ...], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", "--method", "prr_mean", *options, "--out", str(tmp_path / "run")]) == 2
-    assert words in capsys.readouterr().err
-    assert not (tmp_path / "run").exists()
-
-
 def test_the_command_takes_it_for_a_crowd(tmp_path: Path) -> None:
     assert main(["run", "--method", "prr_mean", "--parties", "20", "--out", str(tmp_path / "run"), "--json"]) == 0
     assert json.loads((tmp_path / "run" / "release.json").read_text())["parameters"]["protocol"] == "linear"

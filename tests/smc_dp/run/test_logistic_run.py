@@ -374,21 +374,17 @@ def test_a_reason_that_no_rule_has_is_refused(files: Path, tmp_path: Path) -> No
         verify_release(tmp_path)
 
 
-def test_figures_beside_another_method_are_refused(files: Path, tmp_path: Path) -> None:
+def test_figures_of_another_method_are_refused_in_a_release_alone(files: Path, tmp_path: Path) -> None:
+    """And so are those of a release beside another method, which a transcript is not needed for."""
     run(files, tmp_path / "newton", method="newton")
     found = stated(tmp_path / "newton")
+    with refused("release.impossible_inference"):
+        verify_release(_alone(files, tmp_path / "alone", lambda d: d["parameters"].update(found["parameters"])))
     assert "inference" not in found
     found["inference"] = stated(files / "run")["inference"]
     (tmp_path / "newton" / RELEASE).write_text(json.dumps(found))
     with refused("release.other_inference"):
         verify_release(tmp_path / "newton")
-
-
-def test_figures_of_another_method_are_refused_in_a_release_alone(files: Path, tmp_path: Path) -> None:
-    run(files, tmp_path / "newton", method="newton")
-    found = stated(tmp_path / "newton")
-    with refused("release.impossible_inference"):
-        verify_release(_alone(files, tmp_path / "alone", lambda d: d["parameters"].update(found["parameters"])))
 
 
 def test_last_digits_may_differ(files: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -119,24 +118,6 @@ def test_where_all_rows_are_left_out_there_is_no_accuracy(made: Path, tmp_path: 
     (tmp_path / "none.csv").write_text(HEADER + "b,,80,m,false,2015-03-02,30,no\n")
     found = predict(made / "run", tmp_path / "none.csv")
     assert (found.labels, found.scores, found.accuracy) == (("",), (None,), None)
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        (
-            "x,30,70,F,,2015-03-01,20,1",
-            "column 'smoker', line 2: wanted a text, the cell is empty; the bounds of the rel",
-        ),
-        ("x,30,70,M,true,2015-03-01,20,1", "line 2: unknown value 'M'.*new.csv.toml: aliases = {sex = {m = .\"M\""),
-    ],
-)
-def test_nobody_is_told_to_change_the_bounds_of_a_release(made: Path, tmp_path: Path, row: str, said: str) -> None:
-    (tmp_path / "new.csv").write_text(f"{HEADER}{row}\n")
-    found = predict(made / "run", tmp_path / "new.csv")
-    assert (found.labels, found.scores, found.refused) == (("",), (None,), 1)
-    assert [fault.code for fault in found.reasons[0]] == [fault.code for fault in found.kinds]
-    assert re.search(said, str(found.kinds[0]))
 
 
 def test_ledgers_call_a_table_by_its_rows_as_they_were_read(made: Path) -> None:

@@ -12,19 +12,16 @@ from types import ModuleType
 
 import pytest
 from support import forgeries
-from support.assessed import FIVE
 from support.audited import Folders, agreement, hospitals, sum_agreement, toy_run
 from support.shown import ShownPage
 
 from protocols.runtime.network import LINK_MODELS, traffic
-from smc_dp import run_protocol
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core import reading
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.columns import BinnedColumn, Column, DateColumn, parse_iso_date
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import MOST_PAGE_BYTES, html
-from smc_dp.privacy.target import Target
 from smc_dp.run import publication
 from smc_dp.run import release_report as run_pages
 from smc_dp.run.agreement import (
@@ -41,7 +38,6 @@ from smc_dp.run.folder import read_release_file
 from smc_dp.run.protocols.registry import TERMS
 from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_report import TrafficTotals, count_traffic, release_page, run_page
-from smc_dp.run.verify_release import verify_release
 
 SENT = TrafficTotals(3, 4567)
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</title>", "{{7*7}}", "]]>", "a\u202eb")
@@ -104,19 +100,6 @@ def test_what_makes_it_insecure_comes_first_and_no_guarantee_is_claimed(made: Fo
     assert "Epsilon 1" in honest
 
 
-def test_it_says_what_the_statement_says_and_what_the_protocol_does_not_promise() -> None:
-    agreed = agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)
-    text, stated = shown(agreed).text, agreed.statement
-    assert all(caveat in text for caveat in stated.caveats)
-    assert replace(stated, caveats=()).plain_words() in text
-    assert "One malicious party removes all noise" in text
-    assert shown(replace(agreed, target=Target(2))).text != text
-    summed = sum_agreement(hospitals((12, 8, 9), 2), WeightedSum(0.1), seeded=False)
-    assert "One malicious party removes all noise" not in shown(summed).text
-    printed = agreement(hospitals((12, 8), 2), key_bits=3072, as_printed=True, seeded=False)
-    assert "claims nothing against those who take part" in shown(printed).text
-
-
 def test_a_simulation_is_called_one_before_anything_else() -> None:
     agreed = agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)
     simulated, at_sites = shown(agreed).text, shown(agreed, {STUDY: "0" * 64}).text
@@ -127,25 +110,6 @@ def test_a_simulation_is_called_one_before_anything_else() -> None:
     unknown = ShownPage(html(release_page(release(agreed), {STUDY: "0" * 64}, None, (TRANSCRIPT,)))).text
     assert "Approvals of it could not be verified" in unknown
     assert "all participants approved of" not in unknown
-
-
-def test_nothing_is_said_of_rows_and_bounds_that_no_file_shows() -> None:
-    text = shown(sum_agreement(hospitals((12, 8, 9, 7), 2), seeded=False)).text
-    assert "may have dropped out" not in text
-    assert "No file shows where the bounds come from" in text
-    assert "measured on nobody's rows" not in text
-
-
-@pytest.mark.parametrize(("envelopes", "arrived"), [(7, False), (9, True)])
-def test_rows_are_missing_of_an_early_drop_out_only(envelopes: int, arrived: bool, tmp_path: Path) -> None:
-    run, crowd = tmp_path / "run", {"colluders": 1, "dropouts": 1, "drop_out": {"north-1": envelopes}}
-    run_protocol(FIVE.federation, bounds=FIVE.bounds, method="wsum", out=run, **crowd)
-    evidence, text = load_evidence(run), ShownPage(html(run_page(run))).text
-    sent = {(envelope.sender, envelope.kind) for envelope in evidence.envelopes.values()}
-    assert {absent.sender for _, absent in evidence.absences.values()} == {"north-1"}
-    assert (("north-1", "Masked") in sent) == arrived
-    assert "Rows of a party that dropped out before its contribution arrived are not in the release." in text
-    assert "nothing of their rows" not in text
 
 
 def unsaid() -> set[str]:
@@ -214,21 +178,6 @@ def test_whatever_is_released_fits_on_a_page() -> None:
     content = html(release_page(release(agreed), {}, SENT))
     assert len(content.encode()) < MOST_PAGE_BYTES
     assert "And 100 more." in ShownPage(content).text
-
-
-def test_every_digest_and_every_setting_counts(made: Folders) -> None:
-    """Another release has another page."""
-    found, stated = verify_release(made.run).release, read_release_file(made.run).digests.named
-    one = release_page(found, stated, SENT)
-    others = (
-        release_page(found, stated | {TRANSCRIPT: "0" * 64}, SENT),
-        release_page(found, stated, TrafficTotals(3, 4568)),
-        release_page(found, stated, None),
-        release_page(found, stated, SENT, (SHARES,)),
-        release_page(replace(found, insecure=()), stated, SENT),
-        release_page(replace(found, parameters={**found.parameters, "topology": "mesh"}), stated, SENT),
-    )
-    assert len({html(each) for each in (one, *others)}) == 7
 
 
 def published(run: Path) -> dict[str, bytes]:

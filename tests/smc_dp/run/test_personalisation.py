@@ -18,8 +18,9 @@ from smc_dp import personalise, predict
 from smc_dp.cli.main import main
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.personal import FOLDS
+from smc_dp.methods.personal import FOLDS, fit_personal
 from smc_dp.pages.blocks import Bullets, PageTable, Prose
+from smc_dp.run import personal_comparison
 from smc_dp.run.personal_comparison import compare_personalised, personal_gain_blocks
 from smc_dp.run.personal_model import PERSONAL_STATEMENTS, read_personal_model
 from smc_dp.run.personalisation import personal_blocks
@@ -27,6 +28,12 @@ from smc_dp.run.run_files import is_personal_model
 from tests.smc_dp.cli.test_predict import BOUNDS, patients, write
 from tests.support.audited import hospitals
 from tests.support.refusals import refused
+
+
+@pytest.fixture
+def _all_strengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(personal_comparison, "fit_personal", fit_personal)
+
 
 METRICS = ("alone", "release", "personalised", "rows", "kept_out", "shared")
 
@@ -146,11 +153,12 @@ def test_it_is_never_in_a_run_folder(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made / "run", tmp_path / "other")
     (tmp_path / "other" / "inner").mkdir()
     model = read_personal_model(made / "own.model")
-    for out in (made / "run" / "own.model", tmp_path / "other" / "own.model", tmp_path / "other" / "inner" / "own"):
+    inside = (made / "run" / "own.model", tmp_path / "other" / "own.model", tmp_path / "other" / "inner" / "own")
+    for out in inside:
         with refused("personal.in_run_folder"):
             model.write(out)
-        assert main(["personalise", str(made / "run"), "--data", str(made / "north.csv"), "--out", str(out)]) == 2
-        assert not out.exists()
+    assert main(["personalise", str(made / "run"), *_files(made, "run/own.model", "north.csv", "kept_out.csv")]) == 2
+    assert not any(out.exists() for out in inside)
     with refused("file.exists"):
         model.write(made / "own.model")
 
@@ -167,22 +175,7 @@ def test_a_file_that_was_changed_is_refused_or_says_what_it_says(made: Path, tmp
             predict(changed, made / "kept_out.csv")
 
 
-def test_a_release_of_several_classes_is_personalised(tmp_path: Path) -> None:
-    from smc_dp import run_protocol
-    from smc_dp.data.sources import dataset
-
-    data = dataset("digits")
-    run_protocol(data.federation, method="newton", bounds=data.bounds, out=tmp_path / "run", insecure_seed=3)
-    import pandas as pd
-
-    own = pd.DataFrame(dict(data.tables[data.federation.names[0]].columns))
-    found = personalise(tmp_path / "run", own)
-    assert found.accuracy.personalised > found.accuracy.release + 0.02
-    found.write(tmp_path / "own.model")
-    assert predict(tmp_path / "own.model", own).accuracy is not None
-    assert read_personal_model(tmp_path / "own.model").weights == found.weights
-
-
+@pytest.mark.usefixtures("_all_strengths")
 def test_a_simulation_says_what_each_party_would_gain(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     asked = ["run", "--method", "newton", "--out", str(tmp_path / "run"), "--insecure-seed", "5"]
     assert main([*asked, "--json"]) == 0
@@ -211,6 +204,7 @@ def test_a_long_comparison_is_left_out_and_so_is_a_party_with_few_rows(monkeypat
     assert compare_personalised(data.federation, release, test, fits_length=False) is None
 
 
+@pytest.mark.usefixtures("_all_strengths")
 def test_a_release_whose_length_says_nothing_is_given_one() -> None:
     rng = np.random.default_rng(3)
     X = rng.uniform(-1, 1, (300, 4)) / 2

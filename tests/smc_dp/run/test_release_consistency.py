@@ -28,7 +28,6 @@ from support.contradicted import (
 from support.deployed import Deployed, deployed
 from support.small_model import Model
 
-from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.runtime import message as messages
 from protocols.runtime.attestation import Attestation, signing_input
@@ -38,7 +37,6 @@ from protocols.runtime.message import Message
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.secure_sum import roster
 from protocols.secure_sum.messages import Agreed, Ended
-from smc_dp.run.approvals import approval_text
 from smc_dp.run.protocols import openings
 from smc_dp.run.release import RELEASE, STUDY
 from smc_dp.run.release_consistency import promise_fault
@@ -130,24 +128,6 @@ def test_no_site_settles_shares_that_were_not_announced(monkeypatch: pytest.Monk
     model.seen[P1] = replace(model.seen[P1], result=other)
     assert model.at_site(P1, model.made.content).code == "published_values.broken"
     assert model.at_site(P2, model.made.content).code == ""
-
-
-def _signed_by_another(found: list[dict[str, str]]) -> None:
-    text = approval_text(found[1]["study"], found[1]["name"], found[1]["random"])
-    found[1]["signature"] = Identity(bytes(32)).sign(text).hex()
-
-
-@pytest.mark.parametrize(
-    ("changed", "code"),
-    [
-        ({"approvals": _signed_by_another}, "approvals.not_signed"),
-        ({"study": lambda document: document["target"].update(epsilon="1/2")}, "study.other_parameters"),
-    ],
-)
-def test_everybody_has_signed_the_study_that_was_run(changed: dict[str, Any], code: str, tmp_path: Path) -> None:
-    """The session is made of what was approved, so nothing else is wrong with it."""
-    folders = deployed(DATA, summed(), **changed).write(tmp_path, views=False)
-    assert refusals(folders.run, tmp_path / "public") == {code}
 
 
 @pytest.mark.parametrize("kind", [Ended, Agreed])

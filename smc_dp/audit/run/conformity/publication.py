@@ -51,7 +51,7 @@ _COUNTED = tuple(field.name for field in fields(Traffic))
 def check_files(evidence: Evidence) -> CheckOutcome:
     """Check that every file of the folder has the digest that the release states."""
     digests = evidence.digests
-    contents = {name: content for name, content in evidence.files.items() if name not in (RELEASE, COSIGNED)}
+    contents = {name: content for name, content in evidence.files.items() if name != RELEASE}
     if evidence.timings is not None:
         contents[TIMINGS] = evidence.timings
     for name, content in contents.items():
@@ -249,10 +249,10 @@ def check_cosigned_transcript(evidence: Evidence) -> CheckOutcome:
     The release does not state this head, which is made after it: a folder without one is as the sites left it, or
     somebody has removed it.
     """
-    if COSIGNED not in evidence.files:
-        return not_applicable("cosigned.none", file=COSIGNED)
     try:
-        found = CosignedTranscript.read(evidence.files[COSIGNED])
+        if evidence.cosigned is None:
+            return not_applicable("cosigned.none", file=COSIGNED)
+        found = CosignedTranscript.read(evidence.cosigned)
         names = found.cosigners(evidence.session, evidence.files[TRANSCRIPT])
     except InputError as error:
         return failed(error.fault)

@@ -53,15 +53,6 @@ def test_the_protocol_as_printed_gives_away_residues() -> None:
     assert [[case.draw(world, rng)[0] % 3 for _ in range(3)] for world in (0, 1)] == [[r] * 3 for r in exact]
 
 
-@pytest.mark.slow
-def test_the_protocol_as_printed_is_refuted_by_residues() -> None:
-    case = protocol.pathak_case(target("paper"), "k-times-integer")
-    found = audit_mechanism(case, 80, ALPHA, Stream.insecure_from_seed("as printed"))
-    digits = next(finding for finding in found.findings if finding.test == "last digits")
-    assert digits.inside == (40, 0)
-    assert digits.refutes
-
-
 def test_what_the_protocol_does_not_have_is_bad_input() -> None:
     with refused("noise.not_of_whole_protocol"):
         protocol.pathak_case(target(noise="gauss"))

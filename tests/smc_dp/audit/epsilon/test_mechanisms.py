@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from math import isclose, sqrt
@@ -16,7 +15,7 @@ from smc_dp.audit.epsilon.audit import TESTS, CaseAudit, audit_mechanism
 from smc_dp.audit.epsilon.case import PRIMES, Case, distance_scores, float_scores, residue_scores
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, claim_of, distribution_of, mechanism_cases
 from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS, PROTOCOL_MUTANTS, FloatSampler, MultipliedNoise, MutantName
-from smc_dp.audit.epsilon.power import Effort, audit_mutant, audit_with_power
+from smc_dp.audit.epsilon.power import Effort, audit_mutant
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.pathak2010.mean import PathakMean
@@ -97,14 +96,6 @@ def test_a_scale_that_is_wrong_by_a_root_is_refuted_and_the_true_mu_is_approache
         assert bound(audited, "f-dp curve") > 0.7 * claimed
 
 
-def test_half_of_gaussian_noise_for_a_large_epsilon_is_refuted_in_few_draws() -> None:
-    expected: dict[MutantName | None, bool] = {None: False, "half-noise": True}
-    for mutant, refuted in expected.items():
-        case = mechanism_cases(target("gauss", 4), mutant)[0]
-        findings = audit_mechanism(case, 3000, ALPHA, rng(f"large {mutant}")).findings
-        assert next(f.refutes for f in findings if f.test == "gaussian dp") == refuted
-
-
 EFFORT = Effort(trials=300, alpha=ALPHA, repeats=10, confidence=0.99)
 
 
@@ -117,31 +108,6 @@ def test_power_of_a_twin_is_measured() -> None:
     assert isclose(mutant.power.interval[0], 0.005 ** (1 / 10))
     assert mutant.power.interval[1] == 1
     assert sum(heard) == EFFORT.draws(10)
-
-
-@pytest.mark.slow
-def test_power_against_half_the_noise_is_measured() -> None:
-    """Caught in Laplace noise, by each test that can; not in Gaussian noise by so few draws; none without half."""
-    laplace, of_half = (mechanism_cases(target("laplace"), mutant)[0] for mutant in (None, "half-noise"))
-    measured = audit_with_power(laplace, of_half, replace(EFFORT, trials=1200), rng("power"))
-    assert not measured.audited.refuted
-    always = {test for test, power in measured.of_test.items() if power.caught == 10}
-    assert always == {"clopper-pearson", "hockey-stick", "one run"}
-    assert measured.of_all is not None
-    assert measured.of_all.caught == 10
-    gauss, of_half = (mechanism_cases(target("gauss"), mutant)[0] for mutant in (None, "half-noise"))
-    weak = audit_with_power(gauss, of_half, EFFORT, rng("power")).of_all
-    assert weak is not None
-    assert weak.caught == weak.interval[0] == 0
-    assert isclose(weak.interval[1], 1 - 0.005 ** (1 / 10))
-    assert audit_with_power(gauss, None, EFFORT, rng("power")).of_all is None
-
-
-def test_progress_hears_of_every_draw() -> None:
-    heard: list[int] = []
-    mechanism_cases(target("laplace"))[0].outputs(0, 1234, rng("ticks"), heard.append)
-    assert sum(heard) == 1234
-    assert len(heard) == 3
 
 
 def test_a_twin_of_another_law_is_bad_input() -> None:

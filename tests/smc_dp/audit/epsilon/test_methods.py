@@ -119,16 +119,6 @@ def test_half_the_noise_of_many_parties_is_refuted_in_one_run() -> None:
         assert guesses.epsilon_at_least(ALPHA) > 0.6
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "noise"),
-    [("avg_agg", "knorm"), ("release_all", "knorm"), ("vote", "knorm"), ("prr_mean", "knorm"), ("wsum", "laplace")],
-)
-def test_half_the_noise_of_a_method_is_refuted(name: str, noise: NoiseName) -> None:
-    assert not audited(name, target(noise=noise), 700).refuted
-    assert audited(name, target(noise=noise), 700, half=True).refuted
-
-
 def test_one_run_is_there_where_each_party_has_noise_of_its_own() -> None:
     having = {name for name, c, noise in EVERY if methods.method_case(name, target(c, noise)).canaries is not None}
     assert having == {"feat_agg", "avg_agg", "ofpa", "param_laplace", "release_all"}

@@ -27,7 +27,6 @@ from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import DEVIATIONS, SUBSTITUTES, Deviation
 from smc_dp.audit.epsilon.mutants import MutantName
 from smc_dp.audit.epsilon.plan import Request, plan_cases
-from smc_dp.audit.epsilon.power import Effort, audit_mutant
 from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target
 from tests.support.refusals import refused
 
@@ -146,20 +145,6 @@ def test_noise_for_more_honest_parties_than_there_are_is_refuted() -> None:
 
 
 @pytest.mark.slow
-def test_it_is_refuted_for_gamma_variances_too() -> None:
-    assert in_the_clear("vg", 1, 4000, "all-honest").refuted
-    assert not in_the_clear("vg", 1, 4000).refuted
-
-
-@pytest.mark.slow
-def test_the_power_against_one_honest_party_too_many() -> None:
-    """Of five audits with 6000 draws from each neighbour."""
-    mutant = secure_sum.secure_sum_case(target(), mutant="all-honest", use_ideal=True)
-    found = audit_mutant("H too large", mutant, Effort(6000, ALPHA, 5, 0.99), rng("power"))
-    assert found.power.caught == 5
-
-
-@pytest.mark.slow
 def test_whole_runs_with_a_deviation_refute_nothing_and_half_the_noise_shows() -> None:
     """One way to deviate is enough: whichever it is, the rest is, integer for integer, the sum of the honest."""
     assert not audited(secure_sum.secure_sum_case(target(), "copied"), 60).refuted
@@ -173,11 +158,6 @@ def test_the_stripped_noise_of_the_curator_protocol_is_refuted() -> None:
     assert found.refuted
     assert found.findings[0].inside == (30, 0)
     assert not audited(protocol.pathak_case(Target(Fraction(1)), use_ideal=True), 60).refuted
-
-
-@pytest.mark.slow
-def test_it_is_refuted_in_whole_runs_of_the_curator_protocol() -> None:
-    assert audited(protocol.pathak_case(Target(Fraction(1)), "stripped"), 60).refuted
 
 
 def test_the_plan_judges_the_sums_of_a_description() -> None:

@@ -17,7 +17,7 @@ from smc_dp.audit.run import audited_prediction, checks
 from smc_dp.audit.run.check import passed
 from smc_dp.core import reading
 from smc_dp.run import run_files
-from smc_dp.run.folder import FILES, PAGE, read_run_files
+from smc_dp.run.folder import FILES, read_run_files
 from smc_dp.run.release import AUXILIARY, RELEASE, SHARES, STUDY
 from tests.support.refusals import refused as expect_refusal
 
@@ -77,11 +77,6 @@ def test_a_file_that_exists_is_refused_before_the_audit(
     found = predicted(charged.run, rows, "--level", "1", "--out", str(rows))
     assert (found.code, found.out) == (2, "")
     assert found.err == f"error: --out: {rows}: exists already. Name another file\n"
-
-
-def test_a_page_of_an_earlier_version_is_warned_of_once(run: Path, rows: Path) -> None:
-    (run / PAGE).write_text("epsilon 0.01")
-    assert predicted(run, rows, "--level", "1").err.count(PAGE) == 1
 
 
 @pytest.mark.parametrize("name", [AUXILIARY, STUDY])

@@ -15,12 +15,9 @@ from protocols.crypto.identity import Identity
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence, load_evidence
-from smc_dp.run.release import TRANSCRIPT
-from tests.support.refusals import refused
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
 OWN = long_term(PARTIES)
-LAST = 93  # the last line of its record
 STRANGER = Identity(bytes(31) + b"\x07")
 # Those of what was published and agreed on have tests of their own: conformity/test_publication.py, test_approvals.py.
 OF_THE_RECORD = tuple(
@@ -79,11 +76,10 @@ def test_the_printed_protocol_passes_all_but_headers(printed: Folders) -> None:
 
 
 def test_names_are_unique_and_every_check_has_mutants() -> None:
-    """Two at least, `identities` apart: that has tests of its own, because it takes identities from elsewhere."""
+    """Two at least, but for those with tests of their own: `identities` below, lines in conformity/test_links.py."""
     assert len(set(NAMES)) == len(NAMES)
-    caught = [*(mutant.caught for mutant in MUTANTS.values()), *(checks for _, _, *checks in LINES.values())]
-    counts = {name: sum(name in checks for checks in caught) for name in NAMES}
-    del counts["identities"]
+    others = ("identities", "schema", "hash-chain")
+    counts = {name: sum(name in mutant.caught for mutant in MUTANTS.values()) for name in NAMES if name not in others}
     assert min(counts.values()) >= 2, counts
 
 
@@ -164,8 +160,6 @@ MUTANTS = {
     ),
     "another number": Mutant(at(f.alter, "Ready", P2, number=0), sender_chain="Ready"),
     # A forger who makes chains and numbers anew: signatures show it.
-    "dropped, chained anew": Mutant(at(f.drop, "Selected", P3), LINKED, signatures=None, completeness=None),
-    "duplicated, chained anew": Mutant(at(f.duplicate, "Slot", P3), LINKED, signatures="StageEnd", order=None),
     "body, chained anew": Mutant(at(f.flip, "Masked", P1), LINKED, signatures="StageEnd"),
     "published share signed by a stranger": Mutant(
         at(f.flip, "PublishedShare", P1), at(f.sign, "PublishedShare", P1, STRANGER), signatures="PublishedShare"
@@ -193,9 +187,6 @@ MUTANTS = {
         headers="Opening",
     ),
     "stage never signed": Mutant(at(f.drop, "StageEnd", P2, nth=1), RESIGNED, order=None, completeness=None),
-    "another stage's name": Mutant(
-        at(f.alter, "Masked", P1, stage="stage1"), RESIGNED, order="Masked", headers="Masked"
-    ),
     "renamed to a known kind": Mutant(
         at(f.alter, "Half", P2, kind="Ready"), RESIGNED, order="Ready", sizes="Ready", headers="Ready"
     ),
@@ -208,19 +199,14 @@ MUTANTS = {
     ),
     "mark with content": Mutant(at(f.resize, "StageEnd", P2, 8), RESIGNED, sizes="StageEnd"),
     # Lines in another order: nobody signs that, but effects do not stand before causes.
-    "answer before its question": Mutant(to_end("Indicator", "charlie"), rounds=None),
     "effect before its cause": Mutant(before_all("SharedKey", P1), rounds="SharedKey"),
-    "letter before its sender's greeting": Mutant(to_end("Hello", P1), rounds=None, order=None),
     "letter before its addressee's greeting": Mutant(to_end("Hello", "charlie"), rounds=None, order=None),
     # Rounds are what senders state.
     "round too late": Mutant(at(f.alter, "Slot", P2, round=40), RESIGNED, rounds="Slot"),
-    "round too early": Mutant(at(f.alter, "Slot", P2, round=2), RESIGNED, rounds="Slot"),
     "round of a greeting": Mutant(at(f.alter, "Hello", P2, round=2), RESIGNED, rounds="Hello"),
     "round of a mark": Mutant(at(f.alter, "StageEnd", P2, nth=1, round=1), RESIGNED, rounds="StageEnd"),
-    "round of a share": Mutant(at(f.alter, "PublishedShare", P2, round=90), RESIGNED, rounds="PublishedShare"),
     # Somebody is said to have been absent.
     "absent to itself": Mutant(plain(f.miss(P1, P1, "Relay", "stage1")), participants=None),
-    "a stranger absent": Mutant(plain(f.miss(P1, "nobody", "Relay", "stage1")), participants=None),
     "absent to a stranger": Mutant(plain(f.miss("nobody", P1, "Relay", "stage1")), participants=None),
     "a kind missed that nobody sends": Mutant(plain(f.miss(P1, P2, "Pickle", "stage1")), routes=None),
     "a kind missed on no route": Mutant(plain(f.miss(P1, P2, "Slot", "stage1")), routes=None),
@@ -228,17 +214,12 @@ MUTANTS = {
     "signed too early": Mutant(early("StageEnd", P3), RESIGNED, rounds="StageEnd", order=None),
     # Strangers.
     "swapped sender": Mutant(at(f.alter, "Reshare", P2, sender=P3), LINKED, signatures=None, order=None),
-    "to itself": Mutant(at(f.alter, "Half", P2, to=P2), RESIGNED, participants="Half", routes="Half"),
     "unknown sender": Mutant(
         at(f.alter, "Hello", P1, sender="nobody"), LINKED, participants="Hello", signatures="Hello"
     ),
-    "unknown addressee": Mutant(at(f.alter, "Half", P2, to="nobody"), RESIGNED, participants="Half", routes="Half"),
     # An end that is missing.
     "cut off": Mutant(lambda r: f.cut(r.place("Ready", P3)), signatures=None, completeness=None),
     "cut off before the shares": Mutant(lambda r: f.cut(r.place("PublishedShare")), completeness=None, headers=None),
-    "hardly begun": Mutant(
-        lambda r: f.cut(3), order=None, rounds=None, completeness=None, headers=None, signatures=None
-    ),
     # Line 0.
     "parameters": Mutant(plain(f.with_parameters(agreed="x")), session=0),
     "nonce": Mutant(plain(f.with_head(nonce="00" * 32)), session=0),
@@ -251,10 +232,6 @@ MUTANTS = {
     ),
     "topology": Mutant(plain(f.with_head(topology="ring")), session=0),
     "mark taken off": Mutant(plain(f.with_head(insecure=["insecure seed"])), session=0),
-    "mark put on": Mutant(
-        plain(f.with_head(insecure=["insecure seed", "insecure test keys", "as printed"])), session=0
-    ),
-    "marks that are no list": Mutant(plain(f.with_head(insecure=5)), session=0),
     "mark that nobody knows": Mutant(plain(f.with_head(insecure=["fine"])), session=0),
 }
 
@@ -265,6 +242,8 @@ def test_a_forged_record_is_caught_by_the_check_that_should(name: str, honest: F
     evidence = load_evidence(mutant.make(honest.run, tmp_path / "forged"))
     found = failures(evidence)
     assert found.keys() >= mutant.caught.keys(), {k: o.code for k, o in found.items()}
+    if RESIGNED not in mutant.changes:
+        assert {outcome.party for outcome in found.values()} == {None}, "anybody can do that"
     for check, where in mutant.caught.items():
         line = found[check].line
         if isinstance(where, int):
@@ -274,94 +253,13 @@ def test_a_forged_record_is_caught_by_the_check_that_should(name: str, honest: F
             assert evidence.envelopes[line].kind == where, found[check]
 
 
-# Single lines, with nothing made anew but the digest of the file. The second item is the line.
-
-
-def put(**fields: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda line: line.update(fields)
-
-
-LINES: dict[str, tuple[Callable[[dict[str, Any]], Any], int, *tuple[str, ...]]] = {
-    "unknown field": (put(note="x"), 7, "schema"),
-    "missing field": (lambda line: line.pop("size"), 7, "schema"),
-    "missing chain": (lambda line: line.pop("chain"), 7, "schema", "hash-chain"),
-    "number as text": (put(number="0"), 7, "schema", "hash-chain"),
-    "number as truth": (put(n=True), 1, "schema", "hash-chain"),
-    "size as truth": (put(size=True), 7, "schema", "sizes"),
-    "negative number": (put(number=-1), 7, "schema", "hash-chain"),
-    "kind that is a list": (put(kind=["Hello"]), 7, "schema", "hash-chain"),
-    "body with a space": (lambda line: line.update(body=line["body"] + " "), 7, "schema", "hash-chain"),
-    "digest in capitals": (lambda line: line.update(digest=line["digest"].upper()), 7, "hash-chain"),
-    "chain in capitals": (lambda line: line.update(chain="AB" * 32), 7, "schema", "hash-chain"),
-    "chain too short": (lambda line: line.update(chain=line["chain"][:62]), 7, "schema", "hash-chain"),
-    "another prev": (put(prev="00" * 32), 7, "hash-chain"),
-    "another digest": (put(digest="00" * 32), 7, "hash-chain"),
-    "another n": (put(n=8), 7, "hash-chain"),
-    "another size": (lambda line: line.update(size=line["size"] + 1), 7, "sizes"),
-    "round as text": (put(round="1"), 7, "schema", "hash-chain"),
-    "missing round": (lambda line: line.pop("round"), 7, "schema", "hash-chain"),
-    "negative round": (put(round=-1), 7, "schema", "hash-chain"),
-    "passed on where nobody passes on": (put(via="charlie"), 7, "routes"),
-    "via that is no name": (put(via=None), 7, "schema"),
-    "head from somebody": (put(**{"from": "charlie"}), 0, "schema", "hash-chain"),
-    "head with a size": (put(size=1), 0, "schema", "hash-chain"),
-    "head with another digest": (put(digest="00" * 32), 0, "hash-chain"),
-    "head without a digest": (put(digest=None), 0, "schema", "hash-chain"),
-}
-
-
-@pytest.mark.parametrize("name", LINES)
-def test_a_changed_line_is_caught_and_named(name: str, honest: Folders, tmp_path: Path) -> None:
-    change, n, *checks = LINES[name]
-    found = failures(load_evidence(f.rewritten(honest.run, tmp_path / "forged", n, change)))
-    assert found.keys() >= set(checks), {k: o.code for k, o in found.items()}
-    assert {found[check].line for check in checks} == {n}
-
-
-def test_no_field_of_any_line_can_be_changed_unnoticed(honest: Folders, tmp_path: Path) -> None:
-    """Every second line, and one field of each, so that every field has its turn on several kinds."""
-    lines = f.read_lines(honest.run)
-    fields = sorted(lines[1])
-    for n in range(1, len(lines), 2):
-        field = fields[n // 2 % len(fields)]
-        old = lines[n][field]
-        new = old + 1 if isinstance(old, int) else old[:-2] + ("00" if old[-2:] != "00" else "11")
-        evidence = load_evidence(f.rewritten(honest.run, tmp_path / str(n), n, put(**{field: new})))
-        assert failures(evidence), (n, field)
-
-
-@pytest.mark.parametrize(
-    ("change", "line"),
-    [
-        (lambda text: text.replace('{"body"', '{ "body"', 1), 1),
-        (lambda text: text.replace('"from":"', '"from":"charlie","from":"', 2), 0),
-        (lambda text: text.replace("\n", "\n\n", 3), 1),
-        (lambda text: text[:-1], LAST),
-        (lambda text: text + "\n", LAST + 1),
-        (lambda text: text[:-30], LAST),
-        (lambda text: text + "[" * 100_000 + "\n", LAST + 1),
-        (lambda text: text + "1" * 100_000 + "\n", LAST + 1),
-    ],
-)
-def test_text_that_no_record_has_fails_the_schema(
-    change: Callable[[str], str], line: int, honest: Folders, tmp_path: Path
-) -> None:
-    text = (honest.run / TRANSCRIPT).read_text("ascii")
-    if line == 0:
-        with refused("json.unreadable", at="line 0"):
-            load_evidence(f.with_text(honest.run, tmp_path / "forged", change(text)))
-    else:
-        found = failures(load_evidence(f.with_text(honest.run, tmp_path / "forged", change(text))))
-        assert found["schema"].line == line
-
-
 # Stars, old sessions, pinned identities, blame.
 
 
 def test_a_star_is_not_passed_off_as_a_mesh(honest: Folders, star: Folders, tmp_path: Path) -> None:
     """The mark of whom mail passes follows from the topology, so a changed topology is seen only in the release."""
     for run, topology in ((honest.run, "star"), (star.run, "mesh")):
-        changed = f.rewritten(run, tmp_path / topology, 0, put(topology=topology))
+        changed = f.rewritten(run, tmp_path / topology, 0, lambda head, t=topology: head.update(topology=t))
         assert {"hash-chain", "routes"} <= failures(load_evidence(changed)).keys()
 
 

@@ -24,7 +24,6 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits
 from protocols.crypto.paillier import Fresh, PublicKey, Uniform
 from protocols.crypto.sealing import seal
-from protocols.pathak2010 import stage1
 from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, SharedKey
 from protocols.runtime import message as messages
 from protocols.runtime.claims import Mask
@@ -150,10 +149,6 @@ def twice_within(me: Any, to: str, m: Any) -> Any:
     return replace(m, u=(m.u[0], m.u[0], *m.u[2:]))
 
 
-def bits_twice(me: Any, to: str, m: Any) -> Any:
-    return replace(m, y=(*m.y[:-1], m.y[0]))
-
-
 def plain(me: Any, to: str, m: Any) -> Any:
     """An encryption of five without randomness."""
     return replace(m, a=Uniform(m.a.n, 1 + 5 * m.a.n))
@@ -177,16 +172,6 @@ def too_long(me: Any, to: str, m: Any) -> Any:
 def same_blinded() -> Evidence:
     """Charlie sends what he sends P1 to all."""
     return evidence_of(setup(3, 2, program=Lie(C, Blinded, always_the_same("a"), "").programmed()))
-
-
-def relayed_as_it_came() -> Evidence:
-    """Everybody forwards b_j without new randomness."""
-
-    def stale(p: Any, keys: Any, n: int) -> tuple[Any, ...]:
-        return p, mutants.Bent(keys, zeta=mutants.StaleKey(keys.zeta.n)), n
-
-    program = mutants.mutant(mutants.instead(stage1.party, stale))
-    return evidence_of(replace(trial([10, 20, 30], 2), program=program).setup)
 
 
 def one_session_key() -> Evidence:
@@ -216,7 +201,6 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
     ),
     "proof in another order": ("keys", "paillier_key.proof_fails", {}, known_lie("wrong proof")),
     "modulus 3 mod 4": ("keys", "key.unusable_public", {}, known_lie("modulus 3 mod 4")),
-    "prime modulus": ("keys", "paillier_key.proof_fails", {}, known_lie("prime modulus")),
     "small factor": (
         "keys",
         "paillier_key.small_factor",
@@ -224,7 +208,6 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
         known_lie("small factor"),
     ),
     "short comparison key": ("keys", "key.no_units", {}, known_lie("comparison key small")),
-    "even comparison key": ("keys", "key.no_units", {}, known_lie("comparison key even")),
     "composite p": ("keys", "key.unusable_secret", {}, known_lie("shared key composite")),
     "another secret key for one": (
         "keys",
@@ -234,18 +217,9 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
     ),
     "test keys that are not marked": ("keys", "keys.unmarked_test_keys", {"bits": 512}, edited(unmarked)),
     "Slot no unit": ("units", "ciphertext.undecodable", {"kind": "Slot"}, known_lie("slot zero")),
-    "Relay with symbol -1": ("units", "ciphertext.undecodable", {"kind": "Relay"}, known_lie("relay Jacobi -1")),
     "Bits no unit": ("units", "ciphertext.undecodable", {"kind": "Bits"}, known_lie("bits non-unit")),
-    "printed noise no unit": (
-        "units",
-        "ciphertext.undecodable",
-        {"kind": "PrintedSelected"},
-        known_lie("printed noise non-unit"),
-    ),
     "the same for all": ("repeats", "ciphertext.repeated", {"place": "Blinded.a"}, same_blinded),
-    "the same share twice": ("repeats", "ciphertext.repeated", {"place": "Slot.b"}, relayed_as_it_came),
     "twice in a vector": ("repeats", "ciphertext.repeated", {"place": "Indicator.u"}, lie(C, Indicator, twice_within)),
-    "a bit twice": ("repeats", "ciphertext.repeated", {"place": "Bits.y"}, lie(C, Bits, bits_twice)),
     "blinded as a plaintext": (
         "freshness",
         "ciphertext.randomiser_reused",
@@ -285,9 +259,7 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
     ),
     "one session key for two": ("nonces", "greeting.shared_key", {}, one_session_key),
     "short blinding": ("masks", "masks.too_short", {"place": "Blinded.a"}, mutant("SHORT_BLINDING")),
-    "short mask": ("masks", "masks.too_short", {"place": "Masked.psi"}, mutant("SHORT_MASK")),
     "no mask": ("masks", "masks.too_short", {"place": "Masked.psi"}, mutant("NO_MASK")),
-    "integer shares": ("masks", "masks.too_short", {"place": "Relay.a"}, mutant("INTEGER_SHARES")),
     "weights in one share": ("masks", "masks.too_short", {"place": "Reshare.x"}, mutant("WEIGHTS_UNSHARED")),
     "longer than a mask": (
         "masks",
@@ -296,7 +268,6 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
         lie(P2, Half, too_long),
     ),
     "sizes unshared": ("canaries", "canaries.read", {"reader": "'charlie'"}, mutant("SIZES_UNSHARED")),
-    "weights unshared": ("canaries", "canaries.read", {"reader": "'charlie'"}, mutant("WEIGHTS_UNSHARED")),
     "noise unmasked": (
         "canaries",
         "canaries.read",

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from support import forgeries
-from support.audited import Folders, agreement, hospitals
+from support.audited import Folders
 from support.mutants import OF_THE_RUN, audit
 from support.shown import ShownPage
 
 from smc_dp.audit.run import report_blocks as page
-from smc_dp.audit.run.check import failed, passed
+from smc_dp.audit.run.check import failed
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.audit.run.report import AuditReport, audit_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
@@ -61,13 +61,6 @@ def test_the_first_sheet_says_what_everybody_asks(report: AuditReport) -> None:
         assert label in found
 
 
-def test_what_is_missing_stands_before_what_passed(report: AuditReport) -> None:
-    found = text(report)
-    assert found.index("To reach level 2 of 3 (it is authentic)") < found.index("The transcript is whole: reached")
-    assert found.index("The transcript is whole: reached") < found.index("PASSED: no check failed.")
-    assert "Every message was replayed: not reached. It needs level 2, and the views of" in found
-
-
 def test_every_check_file_and_participant_stands_on_it(charged: Folders) -> None:
     given = audit_evidence(
         load_evidence(charged.run, charged.run.parent / "identities.json", charged.views), OF_THE_RUN
@@ -90,43 +83,6 @@ def test_a_failed_check_is_said_first_and_written_all_the_same(charged: Folders,
     assert "PASSED" not in found
     assert NO_PROOF in found
     assert found.count("FAILED: ") == 2  # at the top, and under the levels
-
-
-def test_a_run_that_guarantees_nothing_says_so_first(report: AuditReport) -> None:
-    seeded = agreement(hospitals((12, 8, 20), 2))
-    release = report.audited.release
-    assert release is not None
-    nothing = replace(release, privacy=seeded.statement.as_dict(), insecure=("it was made of a seed",))
-    found = text(replace(report, audited=replace(report.audited, release=nothing)))
-    assert found.index("INSECURE: it was made of a seed.") < found.index("What was released")
-    assert found.index("This release carries no privacy guarantee") < found.index("What was released")
-
-
-def test_whose_machines_it_ran_on_and_that_somebody_vanished_stands_on_the_first_sheet(report: AuditReport) -> None:
-    """A promise against whoever takes part is none in a simulation, whose one process has all rows."""
-    simulated = text(report)
-    assert simulated.index("Run a simulation: one process") < simulated.index("(it is authentic), the audit lacks")
-    assert "messages of some did not come" not in simulated
-    for outcome, said in (
-        (
-            passed("approvals.hold", count=4, study="5742"),
-            "Run for a study that all approved of by signature; no file shows",
-        ),
-        (failed("approvals.none"), "Run whether all participants approved of it is not known"),
-    ):
-        found = [replace(f, outcome=outcome) if f.check.name == "approvals" else f for f in report.findings]
-        other = text(replace(report, findings=tuple(found), audited=replace(report.audited, simulated=False)))
-        assert said in other
-        assert "a simulation: one process" not in other  # the twin
-    gone = text(replace(report, audited=replace(report.audited, missing=("north-0",))))
-    assert "messages of some did not come, and their rows may not be in it" in gone
-    assert "Holds against the curator and any 1 of the 3 parties, even if malicious." in simulated
-    release = report.audited.release
-    assert release is not None
-    stronger = {**release.privacy, "adversary": "everybody"}  # a statement that does not follow speaks for itself alone
-    forged = text(replace(report, audited=replace(report.audited, release=replace(release, privacy=stronger))))
-    assert "As the release states it: Suppose one record" in forged
-    assert "Holds against" not in forged
 
 
 def test_what_is_no_release_is_said(report: AuditReport, charged: Folders) -> None:

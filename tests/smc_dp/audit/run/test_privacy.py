@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +36,6 @@ from smc_dp.privacy.output import noise_statement as from_noise
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import add_assumptions
-from smc_dp.run.release import RELEASE, SHARES
 from smc_dp.run.release_consistency import statement_fault
 
 CHECKS = {check.name: check for check in privacy.CHECKS}
@@ -159,12 +156,6 @@ def test_without_views_noise_and_models_cannot_be_looked_at(made):
     assert found["noise"].status == "not possible"
 
 
-def test_charlie_has_no_noise(made):
-    evidence = made.evidence()
-    evidence = replace(evidence, views={"charlie": evidence.views["charlie"]})
-    assert CHECKS["noise"].run(evidence).status == "not possible"
-
-
 def test_the_printed_protocol_has_a_mechanism_but_no_epsilon(printed):
     found = outcomes(printed.evidence())
     assert {outcome.status for outcome in found.values()} == {"passed"}
@@ -172,8 +163,7 @@ def test_the_printed_protocol_has_a_mechanism_but_no_epsilon(printed):
     assert found["statement"].fault.fields["kind"] == "none"
 
 
-@pytest.mark.parametrize("calibration", ["proven", "paper"])
-@pytest.mark.parametrize("noise", ["knorm", "laplace"])
+@pytest.mark.parametrize(("calibration", "noise"), [("proven", "laplace"), ("paper", "knorm")])
 def test_every_calibration_and_noise_passes(tmp_path, calibration, noise):
     target = Target(Fraction(1, 2), calibration, noise)
     evidence = toy_run(tmp_path, (9, 5), 7, target=target, lam=0.2).evidence()
@@ -193,17 +183,8 @@ def test_no_secret_stands_in_what_the_checks_say(made):
 
 RELEASE_LIES: dict[str, tuple[str, tuple[Any, ...], Any]] = {
     "epsilon in other words": ("mechanism", ("parameters", "epsilon"), "2/2"),
-    "epsilon negative": ("mechanism", ("parameters", "epsilon"), "-1"),
-    "epsilon enormous": ("mechanism", ("parameters", "epsilon"), "9" * 10_000),
-    "epsilon out of range": ("mechanism", ("parameters", "epsilon"), "10000000"),
-    "epsilon a number": ("mechanism", ("parameters", "epsilon"), 1),
-    "lambda tiny": ("mechanism", ("parameters", "lambda"), "1/" + "9" * 150),
-    "lambda missing": ("mechanism", ("parameters", "lambda"), None),
     "another method": ("mechanism", ("parameters", "method"), "hamm2016"),
-    "unknown calibration": ("mechanism", ("parameters", "calibration"), "generous"),
     "unknown noise": ("mechanism", ("parameters", "noise"), "gauss"),
-    "dimension of 2**60": ("mechanism", ("parameters", "dimension"), 2**60),
-    "one party": ("mechanism", ("parameters", "parties"), ["north-0"]),
     "another kind": ("statement", ("privacy", "kind"), "pure"),
     "an epsilon where none follows": ("statement", ("privacy", "epsilon"), 1.0),
     "another unit": ("statement", ("privacy", "unit"), "party"),
@@ -274,15 +255,6 @@ def test_the_epsilon_of_the_papers_calibration_is_not_its_nominal_one(tmp_path):
     run = toy_run(tmp_path, (9, 5, 7), 12, target=Target(1, "paper"))
     evidence = unmarked(run.evidence(views=False))
     assert CHECKS["statement"].run(evidence).status == "failed"  # it claims what the proven noise gives
-
-
-@pytest.mark.parametrize("value", ["20", 1.0, -1, 1025, 10**100, None, True])
-def test_the_step_of_the_grid_is_within_its_range(made, value):
-    evidence = made.evidence(views=False)
-    evidence = replace(evidence, shares=_with(evidence.shares, "fraction_bits", to=value))
-    found = CHECKS["mechanism"].run(evidence)
-    assert found.status == "failed"
-    assert "fraction_bits" in found.code or found.fault.place
 
 
 @pytest.mark.parametrize("marks", [[], ["insecure seed"], ["insecure test keys", "insecure seed"], 5, ["other"], [[1]]])
@@ -497,15 +469,6 @@ def test_the_stated_power_is_the_measured_one(law):
     assert caught(Fraction(1)) == 0
 
 
-def test_files_of_other_runs_do_not_get_past(tmp_path, made, printed):
-    shutil.copytree(made.run, tmp_path / "run")
-    for name in (RELEASE, SHARES):
-        shutil.copy(printed.run / name, tmp_path / "run" / name)
-    evidence = Folders(Path(tmp_path / "run"), made.views).evidence()
-    found = outcomes(evidence)
-    assert {found[name].status for name in ("statement", "insecure-markers", "noise")} == {"failed"}
-
-
 # Gaussian noise: no protocol draws it yet, so the comparison is tried on what a sum with such noise states.
 
 GAUSS = Target(Fraction(1, 2), noise="gauss")
@@ -547,10 +510,3 @@ def test_a_gaussian_statement_must_be_the_one_that_follows():
 @pytest.mark.parametrize("name", GAUSS_LIES)
 def test_lies_about_gaussian_noise_are_caught(name):
     assert statement_fault({**FOLLOWS, **GAUSS_LIES[name]}, FOLLOWS)
-
-
-def test_a_release_of_before_mu_was_stated_is_none_the_worse(made):
-    evidence = unmarked(made.evidence())
-    assert CHECKS["statement"].run(release_with(evidence, "privacy", "mu", to=None)).status == "passed"
-    missing = {name: value for name, value in FOLLOWS.items() if name != "mu"}
-    assert statement_fault(missing, FOLLOWS)

@@ -125,6 +125,11 @@ def other_mail(v: RecordedView) -> RecordedView:
     return replace(v, messages=(*v.messages[:5], (*place, payload[:-1] + bytes([payload[-1] ^ 1])), *v.messages[6:]))
 
 
+def restated(v: RecordedView) -> tuple[Any, ...]:
+    first = v.messages[0]
+    return (*first[:4], first[4] + 1, *first[5:])
+
+
 def other_inputs(field: str, value: Any) -> Callable[[RecordedView], RecordedView]:
     return lambda v: replace(v, inputs=(v.inputs[0], replace(v.inputs[1], **{field: value})))
 
@@ -140,6 +145,12 @@ CHANGED: dict[str, tuple[str, Change]] = {
     "mail left out": ("view-agrees", view("P2", lambda v: replace(v, messages=v.messages[:4] + v.messages[5:]))),
     "last mail left out": ("view-agrees", view(C, lambda v: replace(v, messages=v.messages[:-1]))),
     "mail added": ("view-agrees", view("P1", lambda v: replace(v, messages=(*v.messages, v.messages[-1])))),
+    "mail of another round": ("view-agrees", view(C, lambda v: replace(v, messages=(restated(v), *v.messages[1:])))),
+    "somebody else's view": ("view-agrees", lambda e: replace(e, views={"P2": replace(e.views["P2"], role="P3")})),
+    "somebody absent": (
+        "view-agrees",
+        view("P1", lambda v: replace(v, marks=(("P2", "Relay", "stage1", 9),))),
+    ),
     "mail in another order": ("view-agrees", view("P1", lambda v: replace(v, messages=v.messages[::-1]))),
     "coins altered": ("view-agrees", view("P3", lambda v: replace(v, seed=bytes(32)))),
     "coins altered, replayed": ("messages-recomputed", view("P3", lambda v: replace(v, seed=bytes(32)))),
@@ -354,6 +365,34 @@ def test_a_lie_in_public_is_found_as_well(name: str) -> None:
     found = outcomes(evidence_of(setup(3, 2, program=lie.programmed())), *NAMES)
     assert (found["messages-recomputed"].status, found["messages-recomputed"].party) == ("failed", lie.who)
     assert found["result"].status == "failed"
+
+
+# What whoever carries mail does to a letter.
+
+ON_THE_WAY: dict[str, Callable[[Envelope], list[Envelope]]] = {
+    "flipped": lambda e: [flipped(e)],
+    "repeated": lambda e: [e, e],
+    "another round": lambda e: [replace(e, round=e.round + 1)],
+    "another kind": lambda e: [replace(e, kind="Ready")],
+    "another number": lambda e: [replace(e, number=e.number + 1)],
+    "lost": lambda e: [],
+}
+
+
+@pytest.mark.parametrize("how", ON_THE_WAY)
+def test_nobody_is_named_for_what_happens_on_the_way(how: str) -> None:
+    made = setup(3, 1)
+    once: list[Envelope] = []
+
+    def spoil(e: Envelope) -> list[Envelope]:
+        if e.kind != "Half" or (once and once[0] != e):
+            return [e]
+        once[:] = [e]
+        return ON_THE_WAY[how](e)
+
+    found = outcomes(evidence_of(made, played(made, spoil)))
+    assert once
+    assert {outcome.party for outcome in found.values()} == {None}, found
 
 
 def test_the_driver_of_these_tests_is_the_protocols() -> None:

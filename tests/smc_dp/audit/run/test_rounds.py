@@ -29,10 +29,8 @@ from smc_dp.audit.run.privacy import rounds
 from smc_dp.audit.run.report import audit_evidence
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.data.sources import PreparedData
-from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import RoundBound, SharedRounds
 from smc_dp.privacy.grid import Grid
@@ -119,31 +117,6 @@ def test_a_run_in_which_a_party_vanished_in_a_later_sum_passes(made: Folders, ev
 ], ids=["gd", "nobody may drop out", "gd, addremove", "left out", "three classes", "gd, three classes"])  # fmt: skip
 def test_real_runs_pass(options: dict[str, Any], tmp_path: Path) -> None:
     assert failures(recorded(tmp_path, **options).evidence()) == {}
-
-
-OTHERS: dict[str, tuple[Any, Target, str]] = {
-    "parties": (ClippedAverage(), Target(1, noise="vg"), "one party moves the sum"),
-    "coefficients": (Ofaa(), Target(1, noise="self"), "one record moves the sum"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", OTHERS)
-def test_forms_of_one_sum_that_say_how_far_they_reach(name: str, tmp_path: Path) -> None:
-    method, target, words = OTHERS[name]
-    evidence = recorded(tmp_path, method, data=data_of(bias=0.5), target=target).evidence()
-    assert failures(evidence) == {}
-    found = {check: run(check, evidence) for check in ("mechanism", "noise", "models")}
-    assert words in str(found["mechanism"].fault.fields["mechanism"])
-    assert {x.status for x in found.values()} == {"passed"}
-    ring = evidence.session.parameters.ring
-
-    def longer(mine: Addends) -> Addends:
-        *numbers, counted = ring.nearest(mine.numbers[0])
-        return replace(mine, numbers=(ring.vector([*((1 << 50) * (x or 1) for x in numbers), counted]),))
-
-    lying = with_sum(evidence, "north-1", -1, longer)
-    assert (run("models", lying).status, run("models", lying).party) == ("failed", "north-1")
 
 
 # The figures, made again.

@@ -36,7 +36,6 @@ from smc_dp.privacy.distributed import SharedNoise, share_distributions
 from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, WholeShares
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
-from smc_dp.run.release import RELEASE
 from smc_dp.run.simulation import simulate_run
 
 SIZES, DIMENSION = (30, 20, 45, 12), 12
@@ -355,13 +354,3 @@ def test_half_of_all_honest_shares_lie_between_the_quartiles(law: Any, monkeypat
         inside = sum(lengths.is_plausible_length(lengths.squared_length(x, law), law, count) for x in drawn)
         assert min(binom.cdf(inside, tries, 0.5), binom.sf(inside - 1, tries, 0.5)) > 1e-6, inside
     lengths.squared_limits.cache_clear()
-
-
-def test_stated_parameters_out_of_range_are_refused(made: Folders) -> None:
-    evidence = made.evidence(views=False)
-    for field, value in (("dimension", 0), ("most_rows", -1), ("colluders", 9), ("noise", "knorm"), ("sizes", "x")):
-        lying = with_release(evidence, lambda d, field=field, value=value: d["parameters"].update({field: value}))
-        outcome = run("mechanism", lying)
-        assert outcome.status == "failed"
-        assert outcome.fault.place.startswith(RELEASE)
-    assert derived_parameters.derive_parameters(evidence).shared is not None

@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 from support import forgeries as f
 from support.audited import Folders
-from support.audited_sums import OF_THE_RELEASE
 from support.liars_views import evidence_of
 from support.sessions import Setup, with_roles
-from support.summed import recorded, summing
+from support.summed import OF_THE_RELEASE, recorded, summing
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
@@ -98,6 +97,8 @@ def test_every_check_can_be_made_of_a_whole_run(name: str, tmp_path: Path) -> No
     settings, wanted = WHOLE[name]
     found = outcomes(recorded(tmp_path, summing(**settings)).evidence())
     assert failed(found) == {}
+    assert found["keys"].code == "keys.none_in_protocol"
+    assert {found[name].code for name in ("units", "repeats", "freshness")} == {"ciphertext.none_in_protocol"}
     assert not_possible(found) == wanted, {n: found[n].code for n in not_possible(found)}
 
 
@@ -134,10 +135,12 @@ def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
             assert not_possible(found) <= left_out, {n: found[n].code for n in not_possible(found) - left_out}
 
 
-@pytest.mark.parametrize("vanish", EVERYDAY, ids=str)
-def test_a_run_with_drop_outs_passes(vanish: dict[str, int], tmp_path: Path) -> None:
-    """Before the greeting, in the set-up, before and after the masked input, at the very end; Charlie; two at once."""
-    audits_itself(tmp_path, summing(), vanish)
+@pytest.mark.parametrize(("vanish", "D"), [*((vanish, 1) for vanish in EVERYDAY), ({"P2": 2}, 0)], ids=str)
+def test_a_run_with_drop_outs_passes(vanish: dict[str, int], D: int, tmp_path: Path) -> None:
+    """Before the greeting, in the set-up, before and after the masked input, at the very end; Charlie; two at once;
+    and where nobody may, so that all stop.
+    """
+    audits_itself(tmp_path, summing(D=D), vanish)
 
 
 @pytest.mark.parametrize("letters", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 4, 5))])

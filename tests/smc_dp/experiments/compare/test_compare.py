@@ -9,28 +9,24 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
 from support.repetitions import with_slow
 
 from smc_dp.data.federation import Rows
 from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import charts, report, runner, study, task
-from smc_dp.experiments.compare.peers import PEERS
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain_data
 from smc_dp.experiments.compare.results import Trial, trials_from_csv
 from smc_dp.experiments.compare.runner import ExperimentGrid
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.registry import METHODS, find_method
+from smc_dp.methods.registry import find_method
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import html
 from smc_dp.privacy.statement import PrivacyStatement
@@ -461,30 +457,6 @@ def test_pictures_are_drawn(axis, measure):
     assert charts.draw_panel(replace(panel, settings=("u",), places=()), some_study(), TRIALS) is None
 
 
-_CONES = [[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.63]]
-_OPPONENTS = [[0.2105, 0.7936, -0.0041], [1.978, -2.4286, 0.4506], [0.0259, 0.7828, -0.8087]]
-
-
-def confused(colours: Mapping[str, str]) -> list[tuple[str, ...]]:
-    """Names of colours that an eye takes for one another, or that are too pale on white: in OKLab, Ottosson (2020)."""
-    rgb = np.array([to_rgb(colour) for colour in colours.values()])
-    light = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    seen = dict(zip(colours, np.cbrt(light @ np.transpose(_CONES)) @ np.transpose(_OPPONENTS), strict=True))
-    contrast = 1.05 / (light @ [0.2126, 0.7152, 0.0722] + 0.05)
-    pale = [(name,) for name, found in zip(colours, contrast, strict=True) if found < 2.5]
-    return pale + [(a, b) for a, b in combinations(seen, 2) if np.linalg.norm(seen[a] - seen[b]) < 0.12]
-
-
-def test_no_two_methods_have_colours_that_look_alike():
-    """The twins: one colour twice, one that is nearly another's, and one that white paper swallows."""
-    own = {name: kind.colour for name, kind in (*METHODS.items(), *PEERS.items())}
-    assert len(set(own.values())) == len(METHODS) + len(PEERS)
-    assert confused(own) == []
-    assert confused({**own, "soft_ss": own["wsum"]}) == [("wsum", "soft_ss")]
-    assert confused({**own, "central": "#1f70a8"}) == [("prr_mean", "central")]
-    assert confused({**own, "avg": "#bcf022"}) == [("avg",)]
-
-
 def statement(**changes) -> dict:
     found = PrivacyStatement("pure", 0.5, 0.0, "record", "replace", "<b>everybody</b>", ("Sizes are known.",))
     return plain_data(replace(found, **changes))
@@ -531,22 +503,6 @@ def test_the_page_says_when_an_area_is_not_defined():
     without = ExperimentGrid((*TRIALS, replace(TRIALS[0], repeat=9, auc=math.nan)), (), ())
     assert "not defined in some of the trials" in html(report.grid_page(some_study(), without, [], 1.0))
     assert "not defined" not in html(report.grid_page(some_study(), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
-
-
-def test_claims_of_ours_do_not_stand_under_the_paper():
-    claim = PaperClaim("Ours, not the paper's: x", "accuracy", ((Point("s", "wsum", "proven", 1.0),) * 2,))
-    text = html(report.grid_page(some_study(claims=(claim,)), ExperimentGrid(tuple(TRIALS), (), ()), [], 1.0))
-    assert "Claims, and what came out" in text
-    assert "The paper" not in text
-
-
-def test_the_spread_of_a_baseline_is_a_band():
-    def drawn(trials):
-        return charts.draw_panel(Panel("p", ("s",), methods=("batch", "wsum")), some_study(), trials)
-
-    same = [t for t in TRIALS if t.method != "batch"]
-    wide = [*same, trial("batch", math.inf, 0.93), trial("batch", math.inf, 0.97, 1)]
-    assert drawn(wide) != drawn([*same, trial("batch", math.inf, 0.95), trial("batch", math.inf, 0.95, 1)])
 
 
 def test_a_release_without_any_guarantee_is_the_worst():

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from smc_dp.data.partition import Partition
-from smc_dp.experiments.compare import charts, epsilon_axis, guarantee, report, runner, study
+from smc_dp.experiments.compare import charts, guarantee, report, runner, study
 from smc_dp.experiments.compare.epsilon_axis import AxisPoint, EpsilonAxis
 from smc_dp.experiments.compare.guarantee import GridGuarantee
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting
@@ -161,43 +161,6 @@ def a_study(axis: study.Axis = "epsilon") -> tuple[Study, Panel, list[Trial]]:
     stated = (PaperFigure(Point("s", "prr_mean, λ = 0.001", "paper", 0.5), 0.2, "error", "x"),)
     shown = Study("x", "X", "Words", replace(PLAN, entries=(*entries, baseline)), (panel,), stated)
     return shown, panel, trials
-
-
-def covered(figure: Figure) -> list[str]:
-    """Texts of the axis that touch each other or leave the picture, and texts that a page shows under 14 pixels."""
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
-    ticks = [t for t in axes.get_xticklabels() if t.get_text()]
-    boxes = sorted(((t.get_window_extent(), t.get_text()) for t in ticks), key=lambda b: b[0].x0)
-    found = [f"{a[1]} and {b[1]}" for a, b in pairwise(boxes) if a[0].x1 > b[0].x0]
-    (legend,) = figure.legends
-    whole = [*ticks, axes.xaxis.label, axes.yaxis.label, axes.title, *axes.texts, *legend.get_texts()]
-    whole += [axes._left_title]
-    found += [t.get_text() for t in whole if t.get_fontsize() * 100 / 72 < 14]
-    for text in whole:
-        box = text.get_window_extent()
-        if text.get_text() and (min(box.x0, box.y0) < 0 or box.x1 > figure.bbox.x1 or box.y1 > figure.bbox.y1):
-            found.append(text.get_text())
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", [charts.WIDE, charts.NARROW], ids=["wide", "narrow"])
-@pytest.mark.parametrize("axis", ["epsilon", "inverse epsilon"])
-def test_what_a_picture_says_can_be_read(axis, form, monkeypatch):
-    shown, panel, trials = a_study(axis)
-    figure = charts.panel_figure(panel, shown, trials, form)
-    assert figure is not None
-    assert covered(figure) == []
-    texts = [t.get_text() for t in figure.legends[0].get_texts()]
-    assert "ofpa, λ = 0.001 (paper)\nno guarantee" in texts
-    assert "batch (0.100)\nno guarantee" in texts
-    assert [t.get_text() for t in figure.axes[0].texts] == ["no guarantee"]
-    monkeypatch.setattr(epsilon_axis, "_ticks", lambda ran, most: list(ran))  # the twin: a tick at whatever ran
-    assert covered(charts.panel_figure(panel, shown, trials, form) or Figure())
-    monkeypatch.undo()
-    small = replace(form, font_size=8.5)
-    assert "guaranteed" in " ".join(covered(charts.panel_figure(panel, shown, trials, small) or Figure()))
 
 
 def test_curves_over_settings_say_their_guarantee():

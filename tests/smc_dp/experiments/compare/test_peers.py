@@ -101,28 +101,6 @@ def test_steps_together_cost_what_is_stated_and_no_less_noise_does():
 
 
 @pytest.mark.slow
-def test_opposite_rows_of_full_length_are_the_worst():
-    """Over a grid of the plane, for other angles and lengths, and for factors on both sides of 1."""
-    noise, rate, line = 0.8, 0.3, np.linspace(-7, 7, 281)
-    plane = np.stack(np.meshgrid(line, line), axis=-1)
-
-    def mixture(x: np.ndarray) -> np.ndarray:
-        kernels = [np.exp(-np.sum((plane - at) ** 2, axis=-1) / (2 * noise**2)) for at in (np.zeros(2), x)]
-        return ((1 - rate) * kernels[0] + rate * kernels[1]) * (line[1] - line[0]) ** 2 / (2 * math.pi * noise**2)
-
-    def apart(x: np.ndarray, other: np.ndarray, factor: float) -> float:
-        return float(np.maximum(0, mixture(x) - factor * mixture(other)).sum())
-
-    drawn, full = np.random.default_rng(5), np.array([1.0, 0.0])
-    for factor in (0.7, 1.0, 1.5, 3.0):
-        worst = apart(full, -full, factor)
-        for _ in range(12):
-            x, other = (v / np.linalg.norm(v) * drawn.random() ** 0.2 for v in drawn.normal(size=(2, 2)))
-            assert apart(x, other, factor) <= worst + 1e-9
-        assert apart(full, 0 * full, factor) < worst  # a row more or less, which replacing one is not
-
-
-@pytest.mark.slow
 def test_dp_sgd_learns_in_one_place():
     dealt, test = partition_pool(load_pool("breast_cancer"), Partition(parties=5), 1)
     release = DpSgd().train(dealt).release(SGD, Stream.from_system())

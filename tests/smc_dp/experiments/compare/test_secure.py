@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
-from protocols import secure_sum
-from protocols.arithmetic.rng import Stream
-from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.core.errors import Fault
 from smc_dp.data.load_pool import load_pool
-from smc_dp.data.partition import Partition, partition_pool
+from smc_dp.data.partition import Partition
 from smc_dp.experiments.compare import charts, defaults, report, runner, secure, study, task
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain_data
 from smc_dp.experiments.compare.results import Trial
@@ -25,7 +20,6 @@ from smc_dp.methods.functionality import SumWithShares
 from smc_dp.methods.sums import simulated_sum, weighted_sum
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.pages.html import html
-from smc_dp.run.protocols import execution
 from tests.support.refusals import refused
 
 SETTING = GridSetting("s", "breast_cancer", Partition(parties=5))
@@ -89,32 +83,6 @@ def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkey
     summed.clear()
     task.run_cells(pool, [cells["aggregator"]], 7)
     assert summed == []  # the twin: in the clear the noise is drawn for the sum
-
-
-def test_a_secure_trial_of_newton_has_the_bits_of_a_run_by_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cell is computed twice from one seed, once by the protocol; the twin has another seed."""
-    entry = GridEntry("newton", "newton", "proven", (Fraction(3),), "ddg", trust="secure", colluders=1)
-    deal = Partition(parties=3, features=3)
-    cell = GridPlan((replace(SETTING, deal=deal),), (entry,), repeats=1).cells()[0]
-    pool, weights = load_pool("breast_cancer"), list[Any]()
-    federation, _ = partition_pool(pool, deal, task.GRID_PARTITION_SEED)
-    spec = secure.local_model(entry, federation).spec(entry.target(Fraction(3)))
-    sums = tuple(tuple(Block(*block) for block in blocks) for blocks in spec.sums)
-    parameters = Parameters(("P1", "P2", "P3"), 1, 0, sums, spec.grid.ring_bits)
-
-    def by_protocol(functionality: Any, parts: Any, rng: Stream) -> Any:
-        session = execution.open_session(secure_sum.PROGRAM, parameters, rng)
-        return execution.run_session(functionality, parts, session, rng=rng).value
-
-    measure = task.measure_quality
-    monkeypatch.setattr(task, "measure_quality", lambda m, test: weights.append(m[0].W) or measure(m, test))
-    for seed, compute in ((7, None), (7, by_protocol), (8, None)):
-        with monkeypatch.context() as patch:
-            if compute is not None:
-                patch.setattr(simulated_sum, "ideal", compute)
-            assert task.run_cells(pool, [cell], seed)[0].failure is None
-    assert np.array_equal(weights[0], weights[1])
-    assert not np.array_equal(weights[0], weights[2])
 
 
 @pytest.mark.parametrize(
@@ -236,37 +204,6 @@ def test_curves_and_claims_tell_them_apart() -> None:
     assert "wsum (proven) and wsum (proven, secure): 0.810 and 0.610" in judged.here
     assert study.judge_claim(replace(better, pairs=((summed, clear),)), TRIALS).answer == "no"
     assert (clear.trust, Point("s", "batch", "none").trust) == ("aggregator", "none")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", [charts.WIDE, charts.NARROW], ids=["wide", "narrow"])
-def test_a_legend_of_many_curves_is_whole_and_shows_who_is_trusted(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hollow markers stand for nobody. The twins: a picture that is too low, and markers that are all filled."""
-    plan = replace(PLAN, entries=tuple(replace(e, label=f"wsum {i}") for i in range(9) for e in (CLEAR, SECURE)))
-    trials = [replace(t, method=e.label) for e in plan.entries for t in TRIALS if t.trust == e.trust]
-
-    def cut_off() -> tuple[list[str], set[tuple[bool, bool]]]:
-        figure = charts.panel_figure(Panel("s", ("s",)), study.plan_study("x", "X", "Words", plan), trials, form)
-        assert figure is not None
-        figure.draw_without_rendering()
-        (legend,) = figure.legends
-        texts, shown = legend.get_texts(), legend.get_lines()
-        assert len(texts) == 18
-        axes = figure.axes[0].get_window_extent()
-        crushed = axes.height < 2 * figure.dpi or axes.overlaps(legend.get_window_extent())
-        hollow = {
-            ("secure" in t.get_text(), h.get_markerfacecolor() == (1, 1, 1)) for t, h in zip(texts, shown, strict=True)
-        }
-        return (["the axes"] if crushed else []) + [t.get_text() for t in texts if t.get_window_extent().y0 < 0], hollow
-
-    assert cut_off() == ([], {(True, True), (False, False)})
-    with monkeypatch.context() as twin, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of matplotlib, that the axes have no room
-        twin.setattr(charts, "_height", lambda form, legend: legend * 0.9)
-        assert cut_off()[0]
-    style = charts._style
-    monkeypatch.setattr(charts, "_style", lambda line: style(line) | {"markerfacecolor": style(line)["color"]})
-    assert cut_off()[1] == {(True, False), (False, False)}
 
 
 def test_the_page_says_where_the_protocol_is_not_all_that_differs(grid: runner.ExperimentGrid) -> None:

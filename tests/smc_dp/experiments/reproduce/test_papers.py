@@ -119,17 +119,6 @@ def test_the_papers_parameters():
     assert {d.split for d in deals("collaborative-fig2").values()} == {"50,37.5,12.5"}
 
 
-def test_there_are_as_many_trials_as_in_the_papers():
-    def trials(name: str, label: str) -> set[int]:
-        plan = papers.ready_study(name).plan
-        return {plan.repeats * e.draws for e in plan.entries if e.label == label}
-
-    assert trials("hamm-fig2", "soft") == trials("hamm-fig3", "avg") == {100}
-    assert trials("hamm-fig2", "batch") == {10}
-    assert trials("pathak-fig2", "prr_mean, λ = 1") == {200}
-    assert trials("feature-fig3", "FL") == trials("collaborative-fig2", "ofaa") == {10}
-
-
 def test_the_plans_of_the_papers_keep_their_delta():
     """A plan's digest is of all that stands in it, so a new default must not get in."""
     figures = [study() for name, study in papers.STUDIES.items() if "-fig" in name]

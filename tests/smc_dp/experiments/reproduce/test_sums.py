@@ -12,7 +12,7 @@ import pytest
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
-from smc_dp.experiments.compare import charts, peers, report, runner, study
+from smc_dp.experiments.compare import peers, report, runner, study
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import PaperFigure, Point, Study
@@ -82,23 +82,6 @@ def test_every_other_curve_gets_what_it_asks_for_and_in_secure_ones_a_quarter_co
     assert nobody == {(3, 0), (10, 0), (50, 0)}
 
 
-def test_newton_and_a_party_alone_are_on_all_sites_and_others_among_ten(shown):
-    """Seven data sets among 3, 10 and 50 equal, very unequal and label-skewed sites; five deals of ten equal ones."""
-    grid = {s.name: s.deal for s in shown.plan.settings if s.deal.parties in (3, 10, 50)}
-    assert len(grid) == len({(s.dataset, s.deal) for s in shown.plan.settings if s.name in grid}) == 7 * 3 * 3
-    kinds = [(deal.parties, deal.split is not None, deal.by_class) for deal in grid.values()]
-    assert {kinds.count(kind) for kind in kinds} == {7}
-    by_label = {e.label: set[str]() for e in shown.plan.entries}
-    for entry in shown.plan.entries:
-        by_label[entry.label] |= {*entry.settings}
-    for label in ("newton", "newton, t = 0", "alone"):
-        assert by_label.pop(label) >= {*grid}
-    ten = {s.name for s in shown.plan.settings if s.name in grid and s.repeats is None}
-    assert len(ten) == 7
-    assert set.union(*by_label.values()) & {*grid} == ten
-    assert shown.plan.repeats == 5
-
-
 def test_a_missing_peer_is_left_out_and_the_page_says_how_to_install_it(shown, monkeypatch):
     def missing() -> Any:
         raise InputError(peers.NO_DIFFPRIVLIB)
@@ -118,18 +101,6 @@ def test_a_missing_peer_is_left_out_and_the_page_says_how_to_install_it(shown, m
     assert {e.label for e in both.plan.entries} - labels == {"diffprivlib", "diffprivlib, C = 0.02"}
     assert not any("diffprivlib:" in sentence for sentence in both.differs)
     assert len(both.claims) == len(without.claims) + 2
-
-
-def test_curves_of_one_picture_can_be_told_apart(shown):
-    """By colour and dash, or by the shade that curves of one method get."""
-    for panel in shown.panels:
-        kinds = {
-            (e.method, charts.method_colour(e.method), e.trust, e.shown_calibration)
-            for e in shown.plan.entries
-            if (e.label in panel.methods or not panel.methods)
-            and any(s.name in panel.settings and e.runs_on(s) for s in shown.plan.settings)
-        }
-        assert len({kind[1:] for kind in kinds}) == len(kinds), panel.title
 
 
 def trials(*accuracies: float) -> list[Trial]:

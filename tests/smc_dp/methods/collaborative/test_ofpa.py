@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from support.hospitals import federation, rows
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.federation import Federation
 from smc_dp.methods.collaborative import tilted
 from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
 from smc_dp.methods.collaborative.param_laplace import ParamLaplace
@@ -22,7 +22,6 @@ from smc_dp.methods.collaborative.rounds import (
     append_one,
     for_plain_rows,
     scale_into_ball,
-    weighted_average,
 )
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.target import Target
@@ -135,14 +134,6 @@ def test_downloading_the_average_changes_nothing_in_the_exact_reading():
         assert np.abs(warm - still).max() > 0.01  # the truncated reading does remember
 
 
-def test_minimisers_that_do_not_exist_are_counted_and_stay_finite():
-    fed = federation(60, 8)
-    released = Ofpa(rounds=3).train(fed).release(Target(Fraction(1, 10), **PRINTED), stream(0))
-    assert released.unsolved == 9
-    assert np.linalg.norm(released.uploads, axis=2).max() <= 3 * 1000
-    assert Ofpa(rounds=3).train(federation(600)).release(Target(Fraction(10), **PRINTED), stream(0)).unsolved == 0
-
-
 @pytest.mark.parametrize(("reading", "why"), [("exact", "whole record"), ("truncated", "hardly ever coincide")])
 def test_the_printed_form_is_stated_to_guarantee_nothing_and_why(reading, why):
     fed = federation(60)
@@ -233,32 +224,6 @@ def test_noise_on_parameters_is_what_the_sensitivity_asks_for():
     released = method.train(federation(60)).release(target, Stream.from_system())
     assert (released.privacy.kind, released.privacy.epsilon) == ("pure", 0.5)
     assert released.uploads.shape == (1, 3, 4)
-
-
-def test_sensitivity_in_l1_holds_for_pairs_of_data_sets_and_the_one_in_l2_does_not():
-    n, lam = 3, 0.5
-    method = ParamLaplace(lam)
-    bound = method.noise(Target(Fraction(1), noise="laplace"), n, 4).sensitivity / 2**40
-    X = np.full((n, 3), 1 / sqrt(3)) * (1 - 1e-9)
-    worst = 0.0
-    for labels in ([0, 0, 1], [0, 1, 1], [0, 0, 0]):
-        for sign in (1, -1):
-            other, y, flipped = X.copy(), np.array(labels), np.array(labels)
-            other[0], flipped[0] = sign * X[0], 1
-            a, b = (method.train(Federation((Rows(Z, t),), 2)).known[0] for Z, t in ((X, y), (other, flipped)))
-            worst = max(worst, float(np.abs(a - b).sum()))
-    assert bound / 2 < worst <= bound
-    assert worst > bound / sqrt(4)
-
-
-def test_parameters_without_noise_are_averaged_by_size():
-    fed = federation(400)
-    released = ParamLaplace().train(fed).release(Target(None), stream(0))
-    wanted = Ofpa().train(fed).release(Target(None), stream(0))
-    assert released.model.theta == pytest.approx(wanted.model.theta, abs=1e-9)
-    assert weighted_average(released.uploads[0], fed.sizes.tolist()) == pytest.approx(
-        (fed.sizes / fed.sizes.sum()) @ released.uploads[0]
-    )
 
 
 @pytest.mark.parametrize("lam", [0, 0.0])

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from support.repetitions import with_slow
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
@@ -137,39 +136,6 @@ def test_neighbours_answers_compose_to_epsilon(noise: NoiseName, classes: int) -
     # twins: noise for one query only; for a change of one count (Laplace noise of scale 1/epsilon)
     assert q * q * one > 1.1 * wanted
     assert q * one > 1.1 * wanted / 2
-
-
-@pytest.mark.parametrize("noise", with_slow(["knorm", "laplace"], "knorm"))
-def test_answers_of_neighbours_are_as_close_as_promised(noise: NoiseName) -> None:
-    # One query, votes 1 : 0 against 0 : 1. With Laplace noise of scale b = 2/epsilon on both counts the probability
-    # of the second class is known: P(difference of two > 1) = e^(-1/b) (2 + 1/b)/4.
-    X = np.array([[1.0]])
-    party = Rows(X, np.zeros(1, dtype=np.int64))
-    n = 3000
-
-    def answers(epsilon: Fraction) -> list[int]:
-        """How often the second class is answered, with the noise for this epsilon, on either of two neighbours."""
-        found = []
-        for sign in (-1.0, 1.0):
-            voters = Ensemble(Federation((party,), 2), np.array([[[sign]]]))
-            model = service(NoisyMax(queries=n), voters, Target(epsilon * n, noise=noise), Stream.insecure_from_seed(4))
-            found.append(int(model.predict(np.repeat(X, n, axis=0)).sum()))
-        return found
-
-    def exceeds(shares: list[int]) -> bool:
-        """Whether the ratio surely exceeds e^1, by the intervals of Clopper and Pearson."""
-        low = scipy.stats.binomtest(shares[1], n).proportion_ci(1 - 1e-6).low
-        high = scipy.stats.binomtest(shares[0], n).proportion_ci(1 - 1e-6).high
-        return bool(low > math.exp(1) * high)
-
-    shares = answers(Fraction(1))
-    if noise == "laplace":
-        p = math.exp(-0.5) * 2.5 / 4
-        assert scipy.stats.binomtest(shares[0], n, p).pvalue > 1e-6
-        twin = math.exp(-1.0) * 3 / 4  # half the noise
-        assert scipy.stats.binomtest(shares[0], n, twin).pvalue < 1e-12
-    assert not exceeds(shares)
-    assert exceeds(answers(Fraction(4)))  # the twin: a quarter of the noise
 
 
 def test_statement_covers_all_answers() -> None:

@@ -12,8 +12,6 @@ import scipy.special
 import scipy.stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
-from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, into_ball
@@ -22,14 +20,12 @@ from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote, majority_labels
 from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, minimiser_sensitivity, stacking_error, sum_on_grid
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.training.black_box import LocalLearner
-from smc_dp.methods.training.classes import code, coordinate_count
+from smc_dp.methods.training.classes import code
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from tests.support.refusals import refused
 
-METHODS = (Vote, Soft, SoftAuxiliary, Average)
 ONE = Target(Fraction(1))
 
 
@@ -110,37 +106,6 @@ def test_average_is_the_mean_of_the_local_minimisers() -> None:
     assert np.abs(W - expected).max() < 1e-11
 
 
-def test_learners_of_mixed_kinds_only_vote() -> None:
-    federation = a_federation(M=4, n=12, classes=3)
-    kinds: list[LocalLearner] = [
-        DecisionTreeClassifier(random_state=0),
-        KNeighborsClassifier(3),
-        lambda X, y: lambda Z: np.full(len(Z), y[0], dtype=float),
-        LogisticRegression(),
-    ]
-    trained = Vote(learner=kinds).train(federation)
-    X = federation.unlabelled
-    assert X is not None
-    expected = np.zeros((len(X), 3))
-    for kind, rows in zip(kinds, federation.parties, strict=True):
-        answers = kind(rows.X, rows.y)(X) if callable(kind) else kind.fit(rows.X, rows.y).predict(X)
-        expected[np.arange(len(X)), answers.astype(int)] += 1
-    again = train_ensemble(federation, 1.0, kinds)
-    assert (again.counts == expected).all()
-    assert moved(trained, Vote().train_from(again)) == 0
-    assert any("refusal" in c for c in trained.release(ONE, Stream.from_system()).privacy.caveats)
-
-
-def test_release_without_noise_is_the_same_in_both_calibrations() -> None:
-    for method in METHODS:
-        trained = method(lam=0.1).train(a_federation(classes=3))
-        plain, printed = (
-            weights(trained.release(Target(None, calibration), Stream.from_system()).model)
-            for calibration in ("proven", "paper")
-        )
-        assert np.abs(plain - printed).max() < 1e-10
-
-
 # Neighbours
 
 
@@ -175,44 +140,6 @@ def test_soft_with_constant_votes_comes_near_its_bound(classes: int, lam: float)
     assert distance > float(minimiser_sensitivity(Fraction(1, M * M), lam, classes))  # twin: M twice
     if classes > 2 and lam == 10:
         assert distance > float(minimiser_sensitivity(Fraction(1, M), lam, classes))  # twin: sqrt 2 missing
-
-
-def test_soft_agrees_with_one_dimension_solved_by_hand() -> None:
-    # all rows (1): lam w = alpha - sigmoid(w)
-    M, lam, X = 4, 0.3, np.ones((5, 1))
-    for positive in range(M + 1):
-        answers = [all_one(5, int(j < positive)) for j in range(M)]
-        w = weights(Soft(lam).train_from(voting(X, 2, *answers)).release(Target(None), Stream.from_system()).model)
-        expected = scipy.optimize.brentq(lambda t: lam * t - positive / M + scipy.special.expit(t), -9, 9)  # noqa: B023
-        assert abs((w[1] - w[0])[0] - expected) < 1e-9
-
-
-@pytest.mark.parametrize("classes", with_slow([2, 3], 2))
-@pytest.mark.parametrize("lam", [1.0, 0.03])
-def test_no_neighbours_found_at_random_exceed_the_bounds(classes: int, lam: float) -> None:
-    rng = np.random.default_rng(1)
-    M, N, d = 3, 6, 2
-    worst = dict.fromkeys(("vote", "soft", "soft_aux", "avg"), 0.0)
-    for _ in range(25):
-        X = rows_in_ball(N, d, rng) * rng.choice([1.0, 1.0, 0.2])
-        X /= np.maximum(1.0, np.linalg.norm(X, axis=1, keepdims=True)) * (1 + 1e-12)
-        others = [tuple(rng.integers(classes, size=N).tolist()) for _ in range(M - 1)]
-        pair = [voting(X, classes, *others, tuple(rng.integers(classes, size=N).tolist())) for _ in range(2)]
-        changed = X.copy()
-        changed[0] = -X[0]
-        aux = [pair[0], voting(changed, classes, *others, pair[1].classifiers[-1].answers)]  # type: ignore[union-attr]
-        models = rng.normal(size=(2, M, coordinate_count(classes), d)) * rng.choice([1.0, 1e3])
-        models[1, 1:] = models[0, 1:]
-        local = [Ensemble(pair[0].federation, V) for V in models]
-        for name, bound, method, both in (
-            ("vote", Vote(lam).sensitivity(classes), Vote(lam), pair),
-            ("soft", Soft(lam).sensitivity(classes, M), Soft(lam), pair),
-            ("soft_aux", SoftAuxiliary(lam).sensitivity(classes, M, N), SoftAuxiliary(lam), aux),
-            ("avg", Average(lam).sensitivity(classes), Average(lam), local),
-        ):
-            trained = [method.train_from(e) for e in both]
-            worst[name] = max(worst[name], moved(*trained) / allowed(bound, trained[0]))
-    assert all(0.05 < ratio <= 1 for ratio in worst.values()), worst
 
 
 def test_printed_factor_for_auxiliary_rows_is_not_enough_for_the_logistic_loss() -> None:
@@ -306,33 +233,6 @@ def test_printed_noise_has_the_true_epsilon_of_the_theory(classes: int, lam: flo
         assert epsilon_of(trained, "proven", "laplace") == 1.0
         assert trained.V[0].size == dimension
     assert epsilon_of(Soft(lam).train(federation), "paper") <= 0.50001 * constant * diameter  # half for two classes
-
-
-@pytest.mark.parametrize(
-    ("calibration", "classes", "dimension"),
-    with_slow([("proven", 2, 2), ("proven", 4, 6), ("paper", 4, 8)], ("proven", 2, 2)),
-)
-@pytest.mark.parametrize("method", [Soft(1.0), Average(1.0)])
-def test_noise_has_the_gamma_length_of_its_dimension(
-    calibration: Calibration, classes: int, dimension: int, method: Soft | Average
-) -> None:
-    M, epsilon = 3, Fraction(1, 2)
-    trained = method.train(a_federation(M=M, d=2, classes=classes))
-    rng = Stream.insecure_from_seed(f"{calibration}{classes}{method.name}")
-    exact = weights(trained.release(Target(None), rng).model)
-    lengths = []
-    for _ in range(200):
-        noise = weights(trained.release(Target(epsilon, calibration), rng).model) - exact
-        lengths.append(np.linalg.norm(noise) if classes > 2 else np.linalg.norm(noise[1] - noise[0]))
-    if calibration == "proven":
-        bound = Soft(1.0).sensitivity(classes, M) if isinstance(method, Soft) else Average(1.0).sensitivity(classes) / M
-    else:
-        bound = Fraction(math.sqrt(2) * (1 if isinstance(method, Soft) else 2)) / M
-    scale = float(bound / epsilon)
-    assert scipy.stats.kstest(lengths, scipy.stats.gamma(dimension, scale=scale).cdf).pvalue > 1e-6
-    # twins: the length of a one-dimensional exponential, and M forgotten
-    assert scipy.stats.kstest(lengths, scipy.stats.expon(scale=scale).cdf).pvalue < 1e-12
-    assert scipy.stats.kstest(lengths, scipy.stats.gamma(dimension, scale=scale * M).cdf).pvalue < 1e-12
 
 
 def test_only_printed_noise_leaves_the_zero_sum_subspace() -> None:

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 from sklearn.linear_model import LogisticRegression
-from support.repetitions import with_slow
 from support.rounded import rounded_epsilon
 
 from protocols.arithmetic.rng import Stream
@@ -30,7 +28,6 @@ from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from tests.support.refusals import refused
 
-ACCEPT, REJECT = 1e-6, 1e-12
 LAM = 0.05
 PAPER: Calibration = "paper"
 Method = PathakMean | Central | Local
@@ -116,54 +113,29 @@ def test_gaussian_noise_spends_the_mu_of_the_target() -> None:
     assert deviation == pytest.approx(G / (2 * LAM * 25) / float(target.mu), rel=1e-5)
 
 
-def noise_lengths(method: Method, target: Target, draws: int = 900) -> Array:
-    trained, rng = method.train(FEDERATION), seeded("lengths")
-    centre = weights(trained.release(Target(None), rng).model)
-    return np.array([np.linalg.norm(weights(trained.release(target, rng).model) - centre) for _ in range(draws)])
-
-
-def of_law(lengths: Array, scale: float) -> float:
-    return float(scipy.stats.kstest(lengths / scale, scipy.stats.gamma(3).cdf).pvalue)
-
-
-@pytest.mark.parametrize("calibration", with_slow(["proven", "paper"], "paper"))
-def test_releases_carry_the_noise_of_the_smallest_party_over_K(calibration: Calibration) -> None:
-    G, epsilon = logistic_constants(2 * LAM).G, 2.0
-    proven, printed = G / (2 * LAM * 3 * 25 * epsilon), 2 / (25 * epsilon * LAM)
-    lengths = noise_lengths(PathakMean(LAM), Target(Fraction(2), calibration))
-    scale = proven if calibration == "proven" else printed
-    assert of_law(lengths, scale) > ACCEPT
-    # Broken twins: noise of the sum for the mean, of the mean size for the smallest, of a radius without dimension.
-    assert of_law(lengths, 3 * scale) < REJECT
-    assert of_law(lengths, scale * 25 / (125 / 3)) < REJECT
-    assert scipy.stats.kstest(lengths / scale, "expon").pvalue < REJECT
-
-
-def test_central_releases_carry_the_noise_of_all_rows() -> None:
-    G = logistic_constants(2 * LAM).G
-    lengths = noise_lengths(Central(LAM), Target(Fraction(2)))
-    assert of_law(lengths, G / (2 * LAM * 125 * 2)) > ACCEPT
-    assert of_law(lengths, G / (2 * LAM * 3 * 25 * 2)) < REJECT  # broken twin: that of `prr_mean`
-    printed = noise_lengths(Central(LAM), Target(Fraction(2), PAPER))
-    assert of_law(printed, 2 / (125 * 2 * LAM)) > ACCEPT
+@pytest.mark.parametrize(("calibration", "noise"), [("proven", "knorm"), ("proven", "gauss"), ("paper", "knorm")])
+def test_releases_carry_the_noise_of_the_smallest_party_over_K_or_of_all_rows(
+    calibration: Calibration, noise: NoiseName
+) -> None:
+    target = Target(Fraction(2), calibration, noise)
+    for method, n, parties in ((PathakMean(LAM), 25, 3), (Central(LAM), 125, 1)):
+        calibrated = model_noise(target, n, 3, LAM, parties)
+        assert calibrated is not None
+        drawn = np.array([float(e) for e in calibrated.distribution.sample(seeded())]) / 2**40 / parties
+        np.testing.assert_allclose(
+            released(method, target, seeded()), released(method, Target(None), seeded()) + drawn, atol=1e-12
+        )
 
 
 def test_local_releases_carry_every_party_s_own_noise() -> None:
-    G, rng = logistic_constants(2 * LAM).G, np.random.default_rng(8)
-
-    def reference(sizes: list[int]) -> Array:
-        """Mean of K-norm vectors, drawn in floats."""
-        total = np.zeros((20_000, 3))
-        for n in sizes:
-            direction = rng.normal(size=total.shape)
-            length = rng.gamma(3, G / (2 * LAM * n * 2), (len(total), 1))
-            total += length * direction / np.linalg.norm(direction, axis=1, keepdims=True)
-        return np.asarray(np.linalg.norm(total, axis=1) / len(sizes))
-
-    lengths = noise_lengths(Local(LAM), Target(Fraction(2)), draws=800)
-    assert scipy.stats.ks_2samp(lengths, reference([40, 25, 60])).pvalue > ACCEPT
-    assert scipy.stats.ks_2samp(lengths, reference([25, 25, 25])).pvalue < REJECT  # broken twin: noise of the smallest
-    assert scipy.stats.ks_2samp(lengths, reference([125, 125, 125])).pvalue < REJECT  # broken twin: of all rows
+    target, rng, drawn = Target(Fraction(2)), seeded(), np.zeros(3)
+    for n in (40, 25, 60):
+        calibrated = model_noise(target, n, 3, LAM)
+        assert calibrated is not None
+        drawn += np.array([float(e) for e in calibrated.distribution.sample(rng)]) / 2**40 / 3
+    np.testing.assert_allclose(
+        released(Local(LAM), target, seeded()), released(Local(LAM), Target(None), seeded()) + drawn, atol=1e-12
+    )
 
 
 # Neighbours: what they can see of one record, exactly, from trained models on the grid and the law.

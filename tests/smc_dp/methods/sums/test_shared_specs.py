@@ -23,10 +23,9 @@ from smc_dp.methods.functionality import Addend, ideal
 from smc_dp.methods.method import SumSpec
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.noisy_sum import NoisySum
-from smc_dp.methods.sums.soft_statistic import SharedStatistic, SoftStatistic
+from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.classes import coordinate_count
-from smc_dp.privacy.functional import UNIT_BITS, coefficients
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import NoiseName, Target
 from smc_dp.run.protocols import execution
@@ -146,6 +145,8 @@ def test_on_a_finer_grid_stand_the_same_numbers(method: Any) -> None:
     scaled = [x << finer for x in one[:d]]
     assert (list(other[:d]) == scaled) is exact
     assert max(abs(x - y) for x, y in zip(other[:d], scaled, strict=True)) <= 1 << finer
+    if method.name == "ofaa":
+        assert coarse.reach.sensitivity == 1
     for made in (coarse, fine):
         charged = made.reach.sensitivity * 2**made.grid.fraction_bits
         assert made.noise.sensitivity == math.ceil(charged) + (0 if exact else math.ceil(math.sqrt(d)))
@@ -165,35 +166,13 @@ def moves(made: Any, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> fl
 
 
 def test_no_votes_move_the_statistic_further_than_is_charged() -> None:
-    for classes in (2, 3, 6):
-        made, rng, pairs = spec(PARTY[0], classes=classes), np.random.default_rng(classes), []
-        G = made.whitened[1]
-        for direction in (*np.linalg.svd(G)[2], *rng.normal(size=(9, G.shape[1]))):
-            along = (G @ direction > 0).astype(np.int64)
-            pairs += [
-                (made.numbers_of(along), made.numbers_of(other))
-                for other in (1 - along, rng.integers(classes, size=len(G)))
-            ]
-        assert 0.5 < moves(made, pairs) <= 1
-        assert max(distance(a, b) for a, b in pairs) > float(made.reach.sensitivity) * 2**40 / 2  # twin: factor 2
-    flat = statistic(np.tile([[0.6, 0.8]], (20, 1)), 1e-3)
-    assert 0.95 < moves(flat, against(flat, 3)) <= 1
-    # twin: nothing for rounding. Rows that are nearly nothing round by almost a unit in each of N places.
-    tiny = statistic(np.full((500, 1), 2.0**-40 * (1 + 1e-9)), 1.0, classes=2)
-    unrounded = 500 * 2.0**-40 * 2**tiny.grid.fraction_bits
-    reached = moves(tiny, against(tiny, 2)) * tiny.noise.sensitivity
-    assert 1.9 * unrounded < reached <= tiny.noise.sensitivity
-
-
-def statistic(X: Array, gamma: float, classes: int = 3) -> SharedStatistic:
-    known = Public(3, X.shape[1], classes, unlabelled=X)
-    return SoftStatistic(gamma=gamma).shared(known, Target(1, noise="ddg"), THREE, AnnouncedRows(MOST))  # type: ignore[arg-type]
-
-
-def against(made: SharedStatistic, classes: int) -> list[tuple[Any, Any]]:
-    """One class for every public row, and another one."""
-    votes = [made.numbers_of(np.full(len(made.whitened[1]), k)) for k in range(classes)]
-    return [(votes[a], votes[b]) for a in range(classes) for b in range(a)]
+    made, rng, pairs = spec(PARTY[0], classes=3), np.random.default_rng(3), []
+    G = made.whitened[1]
+    for direction in (*np.linalg.svd(G)[2], *rng.normal(size=(9, G.shape[1]))):
+        along = (G @ direction > 0).astype(np.int64)
+        for other in (1 - along, rng.integers(3, size=len(G))):
+            pairs.append((made.numbers_of(along), made.numbers_of(other)))
+    assert 0.5 < moves(made, pairs) <= 1
 
 
 def test_no_model_of_any_learner_moves_the_sum_of_clipped_ones_further_than_is_charged() -> None:
@@ -213,27 +192,6 @@ def test_no_model_of_any_learner_moves_the_sum_of_clipped_ones_further_than_is_c
     assert math.ceil(2 * radius / unit) + math.sqrt(d) - 2 < reached <= narrow.noise.sensitivity
     with refused("model.wrong_shape", wanted="(2, 3)", got="(1, 3)"):
         made.numbers_of(np.zeros((1, 3)))
-
-
-def test_no_record_moves_the_polynomial_further_than_is_charged() -> None:
-    """Flips of labels, inner rows, rows at zero, among any others; the sum is exact, so there is no rounding at all."""
-    made, rng, pairs = spec(RECORD[0]), np.random.default_rng(3), []
-    assert made.noise.sensitivity == 1 << made.grid.fraction_bits
-    for n in (1, 1, 5, 300):
-        for _ in range(15):
-            X, y = rows(n, int(rng.integers(10**6))).X, rng.integers(2, size=n)
-            u = rng.normal(size=3)
-            X[0] = u / np.linalg.norm(u) * rng.choice([0.0, 0.3, 1 - 2.0**-40])
-            for x in (X[0], -X[0], np.zeros(3), X[0] * 0.5):
-                other, flipped = X.copy(), y.copy()
-                other[0], flipped[0] = x, 1 - y[0]
-                pairs += [(made.numbers(Rows(X, y)), made.numbers(Rows(other, labels))) for labels in (y, flipped)]
-    assert 0.99 < moves(made, pairs) <= 1  # half of it, the twin, is passed
-    one = made.numbers(Rows(np.array([[1 - 2.0**-40, 0.0, 0.0]]), np.array([0])))[:-1]
-    per_record = float(made.reach.longest) / MOST * 2**made.grid.fraction_bits
-    assert 0.98 * per_record < distance(one, [0] * len(one)) <= per_record
-    assert any(x % 2 for x in coefficients(rows(9, 4).X, rows(9, 4).y))  # twin: a grid that is coarser by a bit
-    assert made.grid.fraction_bits >= UNIT_BITS
 
 
 def test_no_sum_wraps_round() -> None:

@@ -237,7 +237,7 @@ def neighbours(rng: np.random.Generator, n: int) -> tuple[Rows, Rows, Rows]:
 def test_no_neighbours_of_three_classes_are_further_apart_than_is_charged(lam: float) -> None:
     """But further than would be charged for two: with a strong regulariser hardly less than the bound moves a sum."""
     rng, most = np.random.default_rng(5), {WeightedSum: 0.0, WeightedSumAddRemove: 0.0}
-    for _ in range(100):
+    for _ in range(50):
         first, replaced, without = neighbours(rng, int(rng.integers(2, 8)))
         here, there, less = (len(data) * trained_alone(data, lam) for data in (first, replaced, without))
         for make, other in ((WeightedSum, there), (WeightedSumAddRemove, less)):

@@ -155,7 +155,7 @@ def test_steps_that_overshoot_are_halved_for_each_party_alone() -> None:
     assert np.array_equal(at[3], dual.evaluate(at[0])[2])
 
 
-@pytest.mark.parametrize(("sizes", "d"), [([22] * 4000, 123), ([300] * 5, 400)])
+@pytest.mark.parametrize(("sizes", "d"), [pytest.param([22] * 4000, 123, marks=pytest.mark.slow), ([300] * 5, 400)])
 def test_memory_is_bounded(sizes: list[int], d: int) -> None:
     parties = dealt(sizes, d, 2)
     tracemalloc.start()

@@ -105,8 +105,6 @@ def test_a_learner_that_raises_is_named_with_its_party() -> None:
 def test_what_is_no_learner_is_refused() -> None:
     for learner, code in (
         ("forest", "learner.no_classifier"),
-        (["forest"], "learner.no_classifier"),
-        (7, "learner.no_classifier"),
         (lambda X, y: None, "learner.no_predictor"),
         (LogisticRegression, "learner.training_failed"),
         (StandardScaler(), "learner.training_failed"),
@@ -119,10 +117,7 @@ def test_what_is_no_learner_is_refused() -> None:
     ("answer", "what"),
     [
         (np.zeros(24), "no_classes"),
-        (np.zeros((25, 1)), "no_classes"),
-        (1, "no_classes"),
         (["a"] * 25, "no_classes"),
-        ([None] * 25, "no_classes"),
         ([0] * 24 + [3], "unknown_class"),
         ([0] * 24 + [-1], "unknown_class"),
         ([0] * 24 + [0.5], "unknown_class"),
@@ -156,37 +151,17 @@ def test_a_predictor_that_raises_is_named_with_its_party() -> None:
         votes_of(predictors, rows(), 3, NAMES)
 
 
-class Picky:
-    """A learner that refuses rows of one class, as most do; it has no parameters."""
-
-    def get_params(self, deep: bool = True) -> dict[str, object]:
-        return {}
-
-    def set_params(self) -> Picky:
-        return self
-
-    def fit(self, X: Array, y: IntArray) -> Picky:
-        if len(set(y.tolist())) == 1:
-            raise ValueError("needs samples of at least 2 classes")
-        return self
-
-    def predict(self, X: Array) -> Array:
-        return np.zeros(len(X))
-
-
 def refusing(X: Array, y: IntArray) -> PredictFunction:
-    return Picky().fit(X, y).predict
+    return LogisticRegression().fit(X, y).predict
 
 
-@pytest.mark.parametrize("learner", [Picky(), refusing, LogisticRegression()], ids=["class", "function", "sklearn"])
+@pytest.mark.parametrize("learner", [refusing, LogisticRegression()], ids=["function", "sklearn"])
 def test_a_party_with_one_class_votes_for_it_whatever_its_learner_does(learner: object) -> None:
     data = parties()
     for only in range(3):
         data[2] = (data[2][0], np.full(12, only))
         predictors = train_each(learner, data, NAMES)  # type: ignore[arg-type]
         assert answers_of(predictors[2], rows(), 3, "party 3").tolist() == [only] * 25
-    with pytest.raises(ValueError, match="2 classes"):  # twin: the learner by itself
-        learner.fit(*data[2]) if hasattr(learner, "fit") else refusing(*data[2])
 
 
 def drawn(learner: object) -> list[object]:

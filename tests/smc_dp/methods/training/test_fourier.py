@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training import fourier
 from smc_dp.methods.training.fourier import FourierFeatures, cosine_table, normal_quantiles
-from smc_dp.methods.training.integer_rows import IntegerRows, RowBounds, round_query, rows_on_grid
+from smc_dp.methods.training.integer_rows import rows_on_grid
 from tests.support.refusals import refused
 
 STEPS, QUARTER, ONE = 1 << 14, 1 << 12, 1 << 28
@@ -121,21 +121,6 @@ def test_every_row_becomes_one_of_the_ball_by_itself(X: Array) -> None:
     assert ((found[:, 4:] ** 2).sum(axis=1) >= ONE * 49 // 100).all()
     for i in range(len(X)):
         assert (features.integers(X[i : i + 1]) == found[i]).all()
-
-
-@pytest.mark.parametrize("k", [2, 4])
-def test_no_pair_of_rows_with_features_moves_a_sum_further_than_is_charged(k: int) -> None:
-    features, rng, most = FourierFeatures.of("fourier:64"), np.random.default_rng(7), RowBounds.of(k).gradient
-    furthest = 0.0
-    for _ in range(300):
-        X = rng.normal(size=(2, 3))
-        X /= np.linalg.norm(X, axis=1, keepdims=True) * rng.choice([1.0, 2.0], (2, 1))
-        X[1] = X[rng.integers(2)]
-        x, y = features.integers(X), rng.integers(0, k, 2)
-        W = rng.normal(size=(1 if k == 2 else k, 67)) * rng.choice([0.0, 1.0, 30.0])
-        one, other = (IntegerRows.on_grid(x[i : i + 1], y[i : i + 1], k).gradient(round_query(W)) for i in (0, 1))
-        furthest = max(furthest, float(np.linalg.norm(np.subtract(one, other, dtype=np.float64))) / (2 * most))
-    assert 0.99 <= furthest <= 1
 
 
 def test_the_map_is_the_same_on_every_machine() -> None:

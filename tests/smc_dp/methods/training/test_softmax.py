@@ -17,7 +17,6 @@ from smc_dp.methods.training import softmax
 from smc_dp.methods.training.balls import softmax_gradient_in_balls
 from smc_dp.methods.training.classes import code, coordinate_count, diameter
 from smc_dp.methods.training.newton import newton
-from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.softmax import (
     SoftLabelObjective,
     certified,
@@ -82,9 +81,6 @@ def test_the_code_is_an_isometry_onto_scores_that_sum_to_zero(classes: int) -> N
     assert B.shape == (classes, coordinate_count(classes))
     assert np.abs(B.T @ B - np.eye(classes - 1)).max() < 1e-14
     assert np.abs(B.sum(axis=0)).max() < 1e-15
-    # Broken twin: one class as the reference, a code in common use.
-    reference = np.eye(classes)[:, 1:]
-    assert np.abs(reference.sum(axis=0)).max() > 0.5
 
 
 def test_two_classes_have_one_weight_vector_whose_score_is_the_difference() -> None:
@@ -135,15 +131,6 @@ def test_the_value_is_the_cross_entropy_and_the_penalty() -> None:
     assert objective_of(X, alpha[::-1], 0.1).value(V) != pytest.approx(expected, rel=1e-6)  # twin: others' labels
 
 
-def test_two_classes_are_the_binary_objective() -> None:
-    X, y = records(200, 5, 2)
-    w = np.linspace(-1, 3, 5)
-    mine, binary = objective_of(X, one_hot(y, 2), 0.02), RegularisedLogistic(0.01)
-    assert mine.value(w[np.newaxis]) == pytest.approx(binary.value(w, X, 2.0 * y - 1), rel=1e-12)
-    assert mine.gradient(w) == pytest.approx(binary.gradient(w, X, 2.0 * y - 1), abs=1e-14)
-    assert mine.gradient(w) != pytest.approx(binary.gradient(w, X, 1 - 2.0 * y), abs=1e-3)  # twin: signs exchanged
-
-
 # --- the minimiser
 
 
@@ -157,7 +144,7 @@ def scikit(X: Array, y: IntArray, mu: float, weights: Array | None = None) -> Ar
 
 
 @pytest.mark.parametrize(("classes", "n", "d"), [(2, 60, 5), (3, 100, 4), (6, 200, 8)])
-def test_agrees_with_scikit_learn(classes: int, n: int, d: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agrees_with_scikit_learn(classes: int, n: int, d: int) -> None:
     X, y = records(n, d, classes)
     theirs = scikit(X, y, 0.01)
     ours = certified(X, one_hot(y, classes), 0.01)
@@ -165,11 +152,6 @@ def test_agrees_with_scikit_learn(classes: int, n: int, d: int, monkeypatch: pyt
         assert ours == pytest.approx(theirs, abs=1e-8)
     else:
         assert code(classes) @ ours == pytest.approx(theirs - theirs.mean(axis=0), abs=1e-8)
-        # Broken twin: a code whose columns do not sum to zero penalises other class vectors.
-        reference = np.eye(classes)[:, 1:]
-        monkeypatch.setattr(softmax, "code", lambda _: reference)
-        other = reference @ minimise_soft(objective_of(X, one_hot(y, classes), 0.01))
-        assert other - other.mean(axis=0) != pytest.approx(theirs - theirs.mean(axis=0), abs=1e-2)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -213,12 +195,6 @@ def test_the_charge_covers_what_floats_hide_and_is_needed() -> None:
         assert true <= measured + rounding_charge(60, 3, 5, float(np.linalg.norm(V)))
         hidden.append(true > measured)
     assert any(hidden)  # twin: no charge at all
-
-
-def test_the_charge_does_not_shrink_with_the_norm() -> None:
-    charges = [rounding_charge(10, 4, 7, norm) for norm in (0.0, 1.0, 1e3)]
-    assert charges == sorted(charges)
-    assert len(set(charges)) == 3
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -13,9 +13,8 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from smc_dp.privacy import distributed
 from smc_dp.privacy.distributed.calibration import LARGEST_DELTA, ring_bits
-from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, WholeShares
+from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares
 from smc_dp.privacy.gaussian import mu_keeps
-from smc_dp.privacy.ledger.composition import total
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.statement import PrivacyStatement, round_up
@@ -98,18 +97,6 @@ def test_ring_and_grid_are_as_long_as_the_noise_needs(noise: NoiseName, place: d
         coarser = replace(found.grid, fraction_bits=fine - 1).l2_sensitivity(DELTA, law.dimension)
         scale = law.scale * coarser / found.sensitivity
         assert GammaShares(law.dimension, law.honest, scale).delta(coarser) > LARGEST_DELTA
-
-
-def test_a_delta_of_mixed_shares_is_stated_rounded_up() -> None:
-    to_nearest = 0
-    for honest in range(35, 50):
-        found = made("vg", parties=50, honest=honest)
-        law = found.distribution
-        assert isinstance(law, GammaShares)
-        delta = law.delta(found.sensitivity)
-        assert Fraction(said(found, Target(THIRD, noise="vg")).delta) >= delta
-        to_nearest += Fraction(float(delta)) < delta
-    assert to_nearest > 2  # the twin
 
 
 def test_many_honest_parties_make_the_grid_finer_and_a_large_delta_does_not() -> None:
@@ -198,20 +185,3 @@ def test_shares_that_were_made_for_another_target_are_stated_as_what_they_are() 
         "none",
         None,
     )
-
-
-def test_a_ledger_adds_what_is_not_pure_to_what_is() -> None:
-    """Epsilons and deltas add up; beside Gaussian shares, those of the curve are found at the delta that is left."""
-    mixed, gaussian, pure = (
-        Guarantee.of(said(made(noise), Target(THIRD, noise=noise)), THIRD) for noise in ("vg", "ddg", "self")
-    )
-    both = total([mixed, mixed, pure], Fraction(1, 10**6))
-    assert both is not None
-    assert both.epsilon == 1
-    assert total([mixed], mixed.delta / 2) is None  # twin: a ledger without a delta for it
-    assert total([mixed], Fraction(0)) is None
-    assert total([pure], Fraction(0)) is not None
-    curve = total([mixed, gaussian, gaussian], Fraction(2, 10**6))
-    assert curve is not None
-    assert THIRD < curve.epsilon < 2 * THIRD + THIRD
-    assert isinstance(made("self").distribution, WholeShares)

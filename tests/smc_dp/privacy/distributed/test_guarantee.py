@@ -158,28 +158,6 @@ def test_rho_is_that_of_the_sum_and_covers_that_it_is_no_discrete_gaussian() -> 
                 assert H == 1 or beyond > 0  # twin: as of one discrete Gaussian
 
 
-def test_the_lemma_holds_for_a_sum_of_shares_which_is_no_discrete_gaussian() -> None:
-    """log P/Q in 150 digits, P the law of two shares of variance 18; the sum over a grid of step 1/8 is an integral."""
-    with mp.workdps(150):
-        v, t, h = mpf(36), mpf(VARIANCE_LOST), 8
-        share, whole = ([mp.exp(-(mpf(k) ** 2) / (2 * w)) for k in range(240)] for w in (v / 2, v))
-        sums = [mp.fsum(mp.exp(-((k - mpf(j) / h) ** 2) / (2 * t)) for k in range(-110, 111)) for j in range(h)]
-        errors, of_one = [], []
-        for z in (0, 1, 8):
-            P = mp.fsum(share[abs(k)] * share[abs(z - k)] for k in range(-150, 151)) / (2 * mp.fsum(share) - 1) ** 2
-            start = int(z * (v - t) / v * h) - 75 * h
-            terms = (
-                mp.exp(-((y := mpf(j) / h) ** 2) / (2 * (v - t)) - (z - y) ** 2 / (2 * t)) / sums[j % h]
-                for j in range(start, start + 150 * h)
-            )
-            Q = mp.fsum(terms) / h / mp.sqrt(2 * mp.pi * (v - t))
-            errors.append(abs(mp.log(P / Q)))
-            of_one.append(abs(mp.log(whole[z] / (2 * mp.fsum(whole) - 1) / Q)))
-        eta = 2 * mpf("2.01") * mp.exp(-2 * t * mp.pi**2)
-        assert 0.49 * eta < max(errors) <= eta < mpf(2) ** -254
-        assert max(of_one) < eta / 10**20  # twin: as small as for one discrete Gaussian of the same variance
-
-
 def test_the_errors_of_both_theorems_are_charged() -> None:
     with ctx.workprec(600):
         pi2 = arb.pi() ** 2

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-import scipy.stats
 from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
@@ -21,7 +20,6 @@ from smc_dp.privacy.gaussian import VARIANCE_LOST, epsilon_of, mu_for, mu_keeps
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
-ACCEPT, REJECT = 1e-6, 1e-12
 DELTA = Fraction(1, 10**5)
 ONE = Target(Fraction(1), noise="ddg", delta=DELTA)
 B, Q, LATER = 1 << 14, 1 << 28, 1 << 25
@@ -247,69 +245,6 @@ def test_a_share_is_that_of_its_blocks_in_their_order() -> None:
     assert [len(share) for share in shares] == [3 + 3 + 3, 3]
     sizes = [np.abs(part).max() for part in np.split(np.array(shares[0], dtype=float), 3)]
     assert sizes[0] * 1000 < min(sizes[1:])  # a curvature before the gradient would have its noise
-
-
-def spread(values: Array, variance: float) -> tuple[float, float]:
-    """p-values against too little and too much of a variance, for values around zero."""
-    squares = scipy.stats.chi2(values.size)
-    total = (values**2).sum() / variance
-    return float(squares.cdf(total)), float(squares.sf(total))
-
-
-def test_without_the_shares_of_a_coalition_what_is_left_is_as_large_as_what_is_counted() -> None:
-    """K = 5, t = D = 1, H = 3: Charlie and one party subtract its share. Twin: shares that were made for all K."""
-    for honest in (3, 5):
-        found = made(newton(d=2, rounds=2), honest=honest)
-        shares = drawn(found, 5, 300, "coalition")
-        for r, laws in enumerate(found.distributions):
-            for law, place in zip(laws, np.split(np.arange(shares[r].shape[2]), _ends(laws)), strict=True):
-                total = shares[r][:, 1:, place].sum(axis=1)  # one vanished, and took its share away
-                residual = (total - shares[r][:, 1][:, place]).ravel()
-                few, many = spread(residual, law.honest * float(law.variance))
-                if honest == 3:
-                    assert min(few, many) > ACCEPT
-                else:
-                    assert few < REJECT or len(residual) < 400
-
-
-def _ends(laws: tuple[GaussianShares, ...]) -> Array:
-    return np.cumsum([law.dimension for law in laws])[:-1]
-
-
-def test_noise_on_a_curvature_is_as_large_in_every_direction() -> None:
-    """<E, M> has the variance of an entry of the diagonal times |M|_F^2. Twin: a triangle with one variance."""
-    found, d = made(newton(d=3, rounds=1)), 3
-    E = drawn(found, 3, 1500, "curvature")[0].sum(axis=1)[:, 3:]
-    diagonal, beside = (law.honest * float(law.variance) for law in found.distributions[0][1:])
-    assert beside == pytest.approx(diagonal / 2, rel=1e-9)
-    assert min(*spread(E[:, :d], diagonal), *spread(E[:, d:], beside)) > ACCEPT
-    M = np.outer([1, 1, 1], [1, 1, 1]) / 3  # of norm 1
-    along = E[:, :d].sum(axis=1) / 3 + 2 * E[:, d:].sum(axis=1) / 3
-    assert math.isclose((M**2).sum(), 1)
-    assert min(spread(along, diagonal)) > ACCEPT
-    plain = E[:, :d].sum(axis=1) / 3 + 2 * math.sqrt(2) * E[:, d:].sum(axis=1) / 3
-    assert spread(plain, diagonal)[1] < REJECT
-
-
-def test_a_transcript_whose_rounds_look_back_has_the_variance_of_its_mu() -> None:
-    """R = 5, the worst pair in a direction that the past decides: the logarithm of the likelihood ratio is normal with
-    mean mu^2/2 and variance mu^2. Twin: noise for each round as if there were one.
-    """
-    target, R, N = replace(ONE, epsilon=Fraction(5)), 5, 1500
-    steps = (RoundBound("replace", 2, LATER),) * R
-    found = made(steps, target, honest=2)
-    once = replace(found, distributions=(made(steps[:1], target, honest=2).distributions[0],) * R)
-    for rounds, times in ((found, 1), (once, R)):
-        variance = 2 * float(rounds.distributions[0][0].variance)
-        noise = [x.sum(axis=1) for x in drawn(rounds, 2, N, "adaptive")]
-        ratio, turn = np.zeros(N), np.zeros(N)
-        for e in noise:
-            by = 2 * LATER * np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-            ratio += ((by * e).sum(axis=1) + (by**2).sum(axis=1) / 2) / variance
-            turn += e[:, 0] / math.sqrt(variance) + e[:, 1] ** 2 / variance
-        mu2 = float(target.mu**2) * times
-        assert min(spread(ratio - mu2 / 2, mu2)) > ACCEPT
-        assert (spread(ratio - mu2 / 2, float(target.mu**2))[1] < REJECT) == (times > 1)
 
 
 # The ring, what is refused, what to expect.

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.stats import norm
 
 from smc_dp.privacy.gaussian import epsilon_of
@@ -89,16 +88,6 @@ def test_gaussian_releases_of_any_size_chosen_from_the_loss_so_far_keep_delta() 
     chosen = np.max([after(mu, epsilon - LOSSES) for mu in (0.0, left / 2, left / math.sqrt(2), left)], axis=0)
     assert averaged(after(left, epsilon - LOSSES)) == pytest.approx(float(DELTA), rel=1e-3)
     assert averaged(chosen) <= float(DELTA) * (1 + 1e-6)
-
-
-@pytest.mark.parametrize("steps", [2, 5])
-def test_pure_releases_that_are_chosen_keep_their_sum(steps: int) -> None:
-    """At most their sum is lost at any answer, whichever comes after which."""
-    sizes = [Fraction(1, 10 * n) for n in range(1, steps + 1)]
-    found = total([Guarantee("pure", e, Fraction(0), "record", "replace") for e in sizes], Fraction(0))
-    assert found is not None
-    worst = after_coin(float(sizes[0]), np.array([float(found.epsilon - sum(sizes[1:], Fraction(0)))]))
-    assert worst[0] <= 1e-12
 
 
 def largest_pure(bound: Callable[[list[Guarantee]], Total | None]) -> float:
@@ -239,15 +228,6 @@ def test_a_refund_after_any_answer_since_the_switch_leaves_the_charge(tmp_path: 
         before = ledger.spent(RECORDS, gauss(MORE)).total
         ledger.settle(numbers[0], "refunded")
         assert ledger.spent(RECORDS, gauss(MORE)).total == before
-
-
-def test_the_twin_a_reservation_that_can_be_given_up_late_is_no_filter() -> None:
-    limit_, held = 2.0, 1.0
-    mu = [brentq(lambda m, e=e: float(after(m, e)) - float(DELTA), 0.01, 5) for e in (limit_ - held, limit_)]
-    weights = norm.pdf(LOSSES, mu[0] ** 2 / 2, mu[0])
-    ways = after_coin(held, limit_ - LOSSES), after(math.sqrt(mu[1] ** 2 - mu[0] ** 2), limit_ - LOSSES)
-    assert all(float((weights * way).sum() / weights.sum()) <= float(DELTA) * (1 + 1e-6) for way in ways)
-    assert float((weights * np.max(ways, axis=0)).sum() / weights.sum()) > 1.5 * float(DELTA)
 
 
 def test_what_is_left_after_a_gaussian_release_is_said_to_be_no_price_of_a_pure_one(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.spending import Spending, kill_before
+from support.spending import kill_before
 
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger.entry import Entry
@@ -26,7 +26,7 @@ from smc_dp.privacy.ledger.history import Account, OverBudgetError
 from smc_dp.privacy.ledger.ledger import Ledger
 
 DATA, RUN = "a" * 64, "c" * 64
-SESSION, LABELS = b"s" * 32, ("sum 1", "sum 2")
+
 HALF = Guarantee("pure", Fraction(1, 2), Fraction(0), "record", "replace")
 WHOLE = Guarantee("pure", Fraction(1), Fraction(0), "record", "replace")
 ACCOUNT = Account("record", "replace")
@@ -68,7 +68,6 @@ def lost(folder: Path, deaths: list[str]) -> list[int]:
             "nothing": [],
             "reserved": ["limit", "reserved"],
             "released": ["limit", "reserved", "released"],
-            "twice": ["limit", "reserved", "reserved"],
         }[reported]
         if states[: len(wanted)] != wanted:
             found.append(number)
@@ -87,25 +86,10 @@ def test_killed_before_any_statement(found: Found) -> None:
     assert lost(folder, deaths) == []
 
 
-@pytest.mark.parametrize("job", ["late", "spend later"])
+@pytest.mark.parametrize("job", ["late"])
 def test_what_is_written_later_than_reported_is_caught(found: Found) -> None:
-    """The twins: the release is on its way before the reservation is; and what to charge is charged at the end."""
+    """The twin: the release is on its way before the reservation is."""
     assert len(lost(*found)) >= 3
-
-
-@pytest.mark.parametrize("job", ["spend"])
-def test_spending_is_written_when_it_returns(found: Found) -> None:
-    """Killed before any statement: what was reported is there, and asked for again it costs no more."""
-    folder, deaths = found
-    assert {*deaths} == {"nothing", "reserved", "twice"}
-    assert lost(folder, deaths) == []
-    assert deaths[-1] == "twice"
-    for path in folder.glob("*.ledger"):
-        with Ledger.open(path) as ledger:
-            for _ in range(2):
-                for label in LABELS:
-                    Spending(ledger, DATA, "m", HALF, SESSION)(label)
-            assert [entry.state for entry in ledger.history().entries] == ["limit", "reserved", "reserved"]
 
 
 @pytest.mark.parametrize(("job", "winners"), [("race", 1), ("same", PROCESSES)])
@@ -170,24 +154,6 @@ def late(path: Path, report: int) -> None:
         ledger.settle(number, "released", RUN)
 
 
-def spent(path: Path, report: int) -> None:
-    with Ledger.create(path, Fraction(1)) as ledger:
-        spend = Spending(ledger, DATA, "m", HALF, SESSION)
-        for label, said in zip(LABELS, (b"reserved ", b"twice "), strict=True):
-            spend(label)
-            os.write(report, said)
-
-
-def spent_later(path: Path, report: int) -> None:
-    with Ledger.create(path, Fraction(1)) as ledger:
-        labels: list[str] = []
-        for label, said in zip(LABELS, (b"reserved ", b"twice "), strict=True):
-            labels.append(label)
-            os.write(report, said)
-        for label in labels:
-            Spending(ledger, DATA, "m", HALF, SESSION)(label)
-
-
 def raced(attempt: Callable[[], None]) -> int:
     """How many of several processes succeed when they all begin at once."""
     wait, go = os.pipe()
@@ -235,7 +201,7 @@ def careless(path: Path) -> None:
             ledger._append(made.after(history.head))
 
 
-DOOMED = {"crash": in_order, "late": late, "spend": spent, "spend later": spent_later}
+DOOMED = {"crash": in_order, "late": late}
 RACES = {"race": careful, "same": the_same, "careless": careless}
 
 

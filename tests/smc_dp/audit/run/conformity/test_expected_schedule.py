@@ -65,12 +65,6 @@ def test_long_rows_are_learnt_in_as_many_letters_as_they_travel_in(monkeypatch: 
     assert sent == [(m.kind, m.peer, m.stage) for m in found.sends("P1")]
 
 
-CURATED = [name for name in PROTOCOLS if name.startswith("pathak2010")]
-LARGE = [(name, 2, "tournament") for name in PROTOCOLS if name != "pathak2010"]
-LARGE += [(name, K, "tournament") for name in PROTOCOLS for K in (3, 5, 6, 7, 8, 11, 23)]
-LARGE += [(name, K, "all-pairs") for name in CURATED for K in (2, 3, 4, 8)]
-
-
 SUM = PROTOCOLS["secure_sum"]
 SAMPLE = SUM.model.sample(7)
 

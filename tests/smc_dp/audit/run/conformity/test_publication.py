@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +16,6 @@ from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core.errors import InputError
-from smc_dp.data.bounds import Bounds, NumericColumn
-from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import Agreement
-from smc_dp.run.protocols.registry import CuratorTerms
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
@@ -125,16 +119,10 @@ def in_stage(i: int, change: Callable[[dict[str, float]], Any]) -> Callable[[Doc
 # file, change, whether release.json then states the new digest, the checks that fail: these and no others
 MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "another weight": (RELEASE, weight, True, {"release", "agreed"}),
-    "a weight too many": (RELEASE, lambda d: d["weights"].append(0.0), True, {"release", "agreed"}),
-    "weight that is a text": (RELEASE, lambda d: d["weights"].__setitem__(0, "0"), True, {"release", "agreed"}),
     "another slope": (RELEASE, coefficient("columns", "x0", "slope"), True, {"release"}),
-    "another standardised slope": (RELEASE, coefficient("columns", "x1", "standardised_slope"), True, {"release"}),
-    "another intercept": (RELEASE, coefficient("intercept"), True, {"release"}),
     "coefficients of another class": (RELEASE, lambda d: d["coefficients"].update(x={}), True, {"release", "agreed"}),
-    "no coefficients": (RELEASE, lambda d: d.pop("coefficients"), True, {"release", "agreed"}),
     "unknown field": (RELEASE, put(note="x"), True, {"release", "agreed"}),
     "bounds the wrong way round": (RELEASE, lambda d: d["bounds"]["x0"].reverse(), True, {"release", "agreed"}),
-    "three classes": (RELEASE, put(classes=["a", "b", "c"]), True, {"release", "agreed"}),
     "another digest": (RELEASE, lambda d: d["digests"].update({SHARES: "00" * 32}), False, {"files"}),
     "digest of a fourth file": (
         RELEASE, lambda d: d["digests"].update({"x": "00" * 32}), False, {"files", "release", "agreed"},
@@ -155,7 +143,6 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "fewer messages": (TIMINGS, put(messages=7), True, {"cost"}),
     "fewer bytes": (TIMINGS, lambda d: d.update(bytes=d["bytes"] - 1), True, {"cost"}),
     "fewer rounds": (TIMINGS, lambda d: d.update(rounds=d["rounds"] - 1), True, {"cost"}),
-    "rounds as a text": (TIMINGS, lambda d: d.update(rounds=str(d["rounds"])), True, {"cost"}),
     "fewer messages in a stage": (
         TIMINGS, lambda d: d["by_stage"][0].update(messages=d["by_stage"][0]["messages"] - 1), True, {"cost"},
     ),
@@ -167,12 +154,9 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "stage renamed": (TIMINGS, lambda d: d["by_stage"][0].update(stage="x"), True, {"cost"}),
     "stage twice": (TIMINGS, lambda d: d["by_stage"].append(d["by_stage"][0]), True, {"cost"}),
     "why it is no text": (TIMINGS, put(not_for_publication=["x"]), True, {"cost"}),
-    "another field": (TIMINGS, put(accuracy=0.9), True, {"cost"}),
     "no stages": (TIMINGS, put(by_stage=[]), True, {"cost"}),
-    "stage that is none": (TIMINGS, lambda d: d["by_stage"].append(5), True, {"cost"}),
     "seconds that are none": (TIMINGS, put(seconds="fast"), True, {"cost"}),
     "less than no seconds": (TIMINGS, put(seconds=-1.0), True, {"cost"}),
-    "less than no seconds of a role": (TIMINGS, in_stage(0, lambda of: of.update({P1: -1e-9})), True, {"cost"}),
     "seconds of a stranger": (TIMINGS, in_stage(0, lambda of: of.update(stranger=1.0)), True, {"cost"}),
     "no seconds of a role": (TIMINGS, in_stage(-1, lambda of: of.pop(P2)), True, {"cost"}),
     "seconds of a role that made no keys": (TIMINGS, in_stage(1, lambda of: of.update({P2: 1.0})), True, {"cost"}),
@@ -183,20 +167,12 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "unknown figure": (TIMINGS, put(note="x"), True, {"cost"}),
     "another epsilon": (RELEASE, parameter(epsilon="1/2"), True, {"agreed"}),
     "another lambda": (RELEASE, parameter(**{"lambda": "1/5"}), True, {"agreed"}),
-    "another noise": (RELEASE, parameter(noise="laplace"), True, {"agreed"}),
     "another calibration": (RELEASE, parameter(calibration="paper"), True, {"agreed"}),
-    "another comparison": (RELEASE, parameter(comparison="all-pairs"), True, {"agreed"}),
-    "longer keys": (RELEASE, parameter(key_bits=3072), True, {"agreed"}),
     "keys of another type": (RELEASE, parameter(key_bits=512.0), True, {"release", "agreed", "cost"}),
-    "another topology": (RELEASE, parameter(topology="star"), True, {"agreed"}),
     "as printed": (RELEASE, parameter(protocol="pathak2010-as-printed-insecure"), True, {"release", "agreed"}),
-    "another session's digest": (RELEASE, parameter(agreed="00" * 32), True, {"agreed"}),
     "a parameter more": (RELEASE, parameter(note="x"), True, {"release", "agreed"}),
     "another label": (RELEASE, parameter(label="income"), True, {"agreed"}),
-    "another range": (RELEASE, lambda d: d["bounds"].update(x0=[-1.0, 2.0]), True, {"release", "agreed"}),
-    "another clip": (RELEASE, put(clip=3.0), True, {"release", "agreed"}),
     "classes the other way round": (RELEASE, lambda d: d["classes"].reverse(), True, {"release", "agreed"}),
-    "one reason less": (RELEASE, lambda d: d["insecure"].pop(), True, {"release", "agreed"}),
     "no reasons": (RELEASE, lambda d: d.pop("insecure"), True, {"release", "agreed"}),
     "parties in another order": (RELEASE, lambda d: d["parameters"]["parties"].reverse(), True, {"agreed"}),
     "a link that is not there": (RELEASE, parameter(link="moon"), True, {"release", "agreed", "cost"}),
@@ -209,9 +185,8 @@ def test_an_altered_folder_fails_these_checks_and_no_others(name: str, honest: F
     assert failed(f.edited(honest.run, tmp_path / "altered", file, change, redigest=redigest)) == wanted
 
 
-@pytest.mark.parametrize("name", ["less than no seconds", "less than no seconds of a role"])
-def test_seconds_in_a_file_are_not_taken_for_the_option(name: str, honest: Folders, tmp_path: Path) -> None:
-    file, change, redigest, _ = MUTANTS[name]
+def test_seconds_in_a_file_are_not_taken_for_the_option(honest: Folders, tmp_path: Path) -> None:
+    file, change, redigest, _ = MUTANTS["less than no seconds"]
     verdict = audit(str(f.edited(honest.run, tmp_path / "altered", file, change, redigest=redigest)))
     assert verdict.code == 1
     said = " ".join(verdict.out.split())
@@ -241,13 +216,6 @@ def test_the_mark_of_a_seed_taken_off_everywhere_is_noticed(honest: Folders, tmp
     assert outcomes(run)["agreed"].code == "session.bound_to_another"
 
 
-def test_files_of_another_run_do_not_fit(honest: Folders, tmp_path: Path) -> None:
-    """Release, shares and timings of one honest run beside the record of another, all digests in order."""
-    other = toy_run(tmp_path, SIZES, seed=2, identities=OWN)
-    run = f.with_text(other.run, tmp_path / "mixed", (honest.run / "transcript.jsonl").read_text())
-    assert failed(run) == {"shares"}
-
-
 def test_what_was_published_is_read_from_signed_messages_alone(honest: Folders, tmp_path: Path) -> None:
     record = f.read_record(honest.run)
     mutants = {
@@ -273,26 +241,3 @@ def test_timings_are_read_inside_the_folder_only(honest: Folders, tmp_path: Path
     (run / TIMINGS).rename(tmp_path / "elsewhere.json")
     (run / TIMINGS).symlink_to(tmp_path / "elsewhere.json")
     assert failed(run) == {"files", "cost"}
-
-
-def test_the_digest_of_what_was_agreed_binds_parameters_bounds_grid_and_marks() -> None:
-    """The value is fixed: a change of how it is made would make every older run look forged."""
-    bounds = Bounds((NumericColumn("x", -1.0, 1.0),), ("no", "yes"), "y", clip=2.0)
-    parties = ("north", "south")
-    agreed = Agreement(
-        PathakMean(0.1),
-        Target(1),
-        parties=parties,
-        bounds=bounds,
-        terms=CuratorTerms(256),
-        marks=("insecure test keys",),
-    )
-    text = (
-        '{"bounds": {"bias": 0.1, "center": true, "classes": ["no", "yes"], "clip": 2.0, '
-        '"columns": [{"high": 1.0, "low": -1.0, "name": "x"}], "label": "y"}, "fraction_bits": 40, '
-        '"insecure": ["insecure test keys"], "parameters": {"calibration": "proven", "comparison": "tournament", '
-        '"dimension": 2, "epsilon": "1", "exponents": "short", "key_bits": 256, "lambda": "1/10", '
-        '"method": "prr_mean", "noise": "knorm", '
-        '"parties": ["north", "south"], "protocol": "pathak2010", "ring_bits": 64}}'
-    )
-    assert agreed.digest == hashlib.sha256(text.encode()).hexdigest()
