@@ -164,8 +164,8 @@ LIMITATIONS = (
     Limitation(
         "A dealer is a party that hands out shares, and a holder one that receives them. A dealer whose shares open no "
         "secret can stop a sum after all parties have been charged. That dealer is named. If a dealer does not answer "
-        "a complaint, only Charlie knows whether it kept silent or he withheld its answer. A complaint opens the "
-        "holder's share to Charlie, even if it is false or the share only came late.",
+        "a complaint, only Charlie knows whether it kept silent or he withheld its answer. A complaint shows the "
+        "holder's share to Charlie, even a false complaint, or one about a share that only came late.",
         applies=_may_drop_out,
     ),
     Limitation(

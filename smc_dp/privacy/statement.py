@@ -242,19 +242,17 @@ class PrivacyStatement:
             )
             words += f", except with a probability of at most {short_delta(found.missed)}." if found.missed else "."
             if found.missed > self.delta:
-                words += (
-                    " Delta is smaller than this probability: a case counts less in it, the less it exceeds the bound."
-                )
+                words += " Delta is smaller than this probability, because a case that hardly exceeds the bound hardly "
+                words += "counts in delta."
         else:
             words = f"No observation changes in probability by more than a factor e^epsilon and delta ({figures})."
             words += " These figures do not bound how sure anybody can be afterwards."
         if self.rho is not None:
             words += f" The release is zero-concentrated differentially private (rho = {short_figure(self.rho)})."
             if self.mu is not None:
-                moved = f"{short_figure(self.mu)} standard deviations of that noise (mu)"
-                words += (
-                    f" It is at least as private as one number with Gaussian noise, if a record changes it by {moved}."
-                )
+                moved = f"{short_figure(self.mu)} standard deviations of the noise (mu)"
+                words += " It is at least as private as a release of one number with Gaussian noise, where one record "
+                words += f"changes the number by {moved}."
             words += " From this an epsilon follows for every other delta."
         if percent > 99:
             words += " So large an epsilon hardly protects."

@@ -23,7 +23,6 @@ from smc_dp.leakage.distributions import (
     POWER,
     SIGNIFICANCE,
     TWO,
-    DetectionPower,
     DistributionCheck,
     check_distributions,
 )
@@ -92,16 +91,25 @@ def _distribution_check_text(found: DistributionCheck) -> str:
         f"There were {found.tests} exact tests on {coalitions} coalitions, at the significance level "
         f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions on one input, as many on "
         f"another input with the same output{more}, and {found.simulated} that the proof's simulator made{without}. "
-        f"With a probability of {POWER:.0%} the tests would notice these differences in the probability of an event: "
-        f"{_power(found.simulator)} between the protocol and the simulator, {_power(found.between)} between the two "
-        f"inputs. Smaller ones could be missed. Control: of {found.mutants} copies of the protocol with a "
+        f"{_power(found)}. Control: of {found.mutants} copies of the protocol with a "
         f"planted fault (a field that is one bit too short), {caught} were rejected"
     )
 
 
-def _power(power: DetectionPower) -> str:
-    shifts = [x for x in (power.fair, power.rarer) if x is not None]
-    return f"{max(shifts):.2f} or more" if len(shifts) == len((power.fair, power.rarer)) else "none"
+def _power(found: DistributionCheck) -> str:
+    pairs = {"the protocol and the simulator": found.simulator, "the two inputs": found.between}
+    noticed = {
+        who: max(power.fair, power.rarer)
+        for who, power in pairs.items()
+        if power.fair is not None and power.rarer is not None
+    }
+    if not noticed:
+        return f"No difference would be noticed in {POWER:.0%} of cases"
+    shifts = " or ".join(f"by {shift:.2f} or more between {who}" for who, shift in noticed.items())
+    return (
+        f"If the probability of some event differed {shifts}, the tests would notice it in {POWER:.0%} of cases. "
+        "Smaller differences could be missed"
+    )
 
 
 def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequence[str]) -> CheckOutcome:

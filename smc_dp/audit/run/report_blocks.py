@@ -228,7 +228,7 @@ def _said(level: AssuranceLevel, of: Assurance) -> str:
     if level.reached:
         return f"reached. {level.reached.meaning}"
     if level is of.next:
-        return "not reached. What is missing stands above."
+        return "not reached. The reason stands above."
     before = f"not reached. It needs level {level.number - 1}"
     return f"{before}." if of.level is None or not level.missing else f"{before}, and {_reasons(level, 1)}."
 

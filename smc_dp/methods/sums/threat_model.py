@@ -141,7 +141,7 @@ class ThreatModel:
         present = (
             f"while up to {D} {'party drops' if D == 1 else 'parties drop'} out" if D else "while nobody drops out"
         )
-        less = f" ({K} less {D} that may drop out and {t} that may be corrupted)"
+        less = f" ({K} parties, minus {D} that may drop out, minus {t} that may be corrupted)"
         honest = f"{H} honest {'party' if H == 1 else 'parties'}{less}"
         return f"{who}, {how}, {present}. A result has the noise of at least {honest}"
 

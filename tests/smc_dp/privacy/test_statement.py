@@ -116,9 +116,10 @@ def test_plain_words_of_the_other_kinds() -> None:
     assert "except with a probability of at most 3.48e-06." in approx  # 1e-6 (1 + e^-1)/(1 - e^-.5) = 3.4766e-6
     zcdp = replace(PURE, kind="zcdp", rho=0.5, delta=1e-6)
     assert "private (rho = 0.5). From this an epsilon follows" in zcdp.plain_words()
-    assert "(rho = 0.5). It is at least as private as one" in replace(zcdp, mu=0.1).plain_words()
+    assert "(rho = 0.5). It is at least as private as a" in replace(zcdp, mu=0.1).plain_words()
     assert (
-        "one record moves by 0.1 standard deviations (mu). From this an epsilon" in replace(zcdp, mu=0.1).plain_words()
+        "changes the number by 0.1 standard deviations of the noise (mu). From this an epsilon"
+        in replace(zcdp, mu=0.1).plain_words()
     )
     assert "hardly protects" in replace(PURE, epsilon=8.0).plain_words()
     assert "hardly protects" not in PURE.plain_words()
