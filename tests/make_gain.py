@@ -9,7 +9,6 @@ the advice was right. What came out is added to RESULTS, so that what was stoppe
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -27,9 +26,9 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # before tests/, whose protocols/ is another folder
 
-from support import drawn_settings
+from support.drawn_settings import drawn_of
 from support.noise_trials import TrialSetting, tried
-from support.row_sources import SYNTHETIC, real, synthetic
+from support.row_sources import SYNTHETIC
 
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
@@ -102,20 +101,9 @@ def measured(key: str, setting: TrialSetting, federation: Federation, test: Rows
 
 def design(number: int) -> GainTrial:
     """A setting of the design: the smallest, the middle and the largest party learn alone."""
-    rng = np.random.default_rng(list(hashlib.sha256(f"alone design {number}".encode()).digest()))
-    source, (parties, colluders, dropouts) = str(rng.choice(SOURCES)), drawn_settings._crowd(rng)
-    wanted = drawn_settings._sizes(rng, parties)
-    columns, narrow = round(drawn_settings._log_uniform(rng, 5, 130)), rng.random() < 0.5
-    classes, most = int(rng.choice([2, 2, 2, 3, 4, 6, 8, 10])), min(int(wanted.sum()), ROWS)
-    found = (
-        synthetic(source, rng, most, columns, classes)
-        if source in SYNTHETIC
-        else real(source, rng, most, columns if narrow else None)
-    )
-    sizes = drawn_settings._shrunk(wanted, len(found.train), colluders + dropouts + 1)
-    federation, test = drawn_settings._dealt("newton", found, sizes)
-    epsilon = drawn_settings._log_uniform(rng, 0.05, 8)
-    setting = TrialSetting("newton", source, sizes, epsilon, 1e-5, colluders, dropouts, 0.1, number)
+    source, federation, test, epsilon, among = drawn_of(f"alone design {number}", SOURCES, ROWS, "newton")
+    sizes, crowd = tuple(federation.sizes.tolist()), (among.colluders, among.dropouts)
+    setting = TrialSetting("newton", source, sizes, epsilon, 1e-5, *crowd, 0.1, number)
     order = np.argsort(sizes, kind="stable").tolist()
     return measured(str(number), setting, federation, test, sorted({order[0], order[len(order) // 2], order[-1]}))
 

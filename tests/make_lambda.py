@@ -8,7 +8,6 @@ releases on data sets that had no influence, by lambda .1, the default before, a
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from fractions import Fraction
@@ -20,8 +19,8 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # before tests/, whose protocols/ is another folder
 
-from support import drawn_settings
-from support.row_sources import SYNTHETIC, real, synthetic
+from support.drawn_settings import drawn_of
+from support.row_sources import SYNTHETIC
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Rows
@@ -60,26 +59,11 @@ def accuracies(method: str, lam: float, federation: Federation, test: Rows, runs
     return [mean(trained.release(run.target, seed).model.accuracy(test) for seed in seeds) for run in runs]
 
 
-def drawn(number: int) -> tuple[Federation, Rows, float, ThreatModel]:
-    """A design setting: as those of the accuracy interval, of two classes and other sources."""
-    rng = np.random.default_rng(list(hashlib.sha256(f"lambda design {number}".encode()).digest()))
-    source, (parties, colluders, dropouts) = str(rng.choice(SOURCES)), drawn_settings._crowd(rng)
-    wanted = drawn_settings._sizes(rng, parties)
-    columns, narrow = round(drawn_settings._log_uniform(rng, 5, 130)), rng.random() < 0.5
-    most = min(int(wanted.sum()), ROWS)
-    made = source in SYNTHETIC
-    found = synthetic(source, rng, most, columns, 2) if made else real(source, rng, most, columns if narrow else None)
-    sizes = drawn_settings._shrunk(wanted, len(found.train), colluders + dropouts + 1)
-    federation, test = drawn_settings._dealt("wsum", found, sizes)
-    epsilon = drawn_settings._log_uniform(rng, 0.05, 8)
-    return federation, test, epsilon, ThreatModel(len(sizes), colluders, dropouts)
-
-
 def make() -> None:
     """Print the losses of each fixed lambda, and of the rule, in means over the design settings."""
     lost: dict[str, list[list[float]]] = {method: [] for method in NOISE}
     for number in range(SETTINGS):
-        federation, test, epsilon, among = drawn(number)
+        _, federation, test, epsilon, among = drawn_of(f"lambda design {number}", SOURCES, ROWS, "wsum")
         for method, found in lost.items():
             run = numbers_of(method, federation, epsilon, among)
             lams = (*LAMBDAS, float(usual_lambda(method, run)))

@@ -29,7 +29,7 @@ coefficients are: `table()`, `conf_int(level)`, `bse` and `cov`.
 figure with its interval.
 
 Settings that only some methods have (sites with epsilons of their own, the scale of features, the reading of OFPA, the
-repair of OFAA), and the methods wsum_ar, release_all and noisy_max, are reached through `smc_dp.METHODS`.
+repair of OFAA), and the methods wsum_ar and release_all, are reached through `smc_dp.METHODS`.
 
 After a fit: classes_, n_features_in_, privacy_ (a `PrivacyStatement`), model_, which is what was released, and coef_
 and intercept_, what it says of the columns as they came. Each fit spends its epsilon again: cross-validation and grid

@@ -12,7 +12,7 @@ from smc_dp.methods.collaborative.param_laplace import ParamLaplace
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.hamm2016.per_query import NoisyMax, ReleaseAll
+from smc_dp.methods.hamm2016.release_all import ReleaseAll
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote
 from smc_dp.methods.method import Method
 from smc_dp.methods.nonprivate import Batch, Individual
@@ -50,7 +50,6 @@ _CLASSES: tuple[type[Method], ...] = (
     Batch,
     Individual,
     ReleaseAll,
-    NoisyMax,
 )
 
 METHODS = MappingProxyType({method.name: method for method in _CLASSES})

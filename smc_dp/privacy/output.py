@@ -49,14 +49,13 @@ def calibrate_noise(target: Target, dimension: int, delta: Fraction) -> Calibrat
     return Calibrated(KNorm(dimension, D / target.wanted), D)
 
 
-def calibrate_gaussian(target: Target, dimension: int, D: int, releases: int = 1) -> Calibrated:
+def calibrate_gaussian(target: Target, dimension: int, D: int) -> Calibrated:
     """Calibrate Gaussian noise to the target for integers that move by D in L2: every sigma comes from here.
 
-    releases: how many vectors of this dimension get such noise, when D is how far all of them together move, the root
-    of the sum of squares. ValueError for more integers than the theorem of `smc_dp.privacy.gaussian` is used for.
+    ValueError for more integers than the theorem of `smc_dp.privacy.gaussian` is used for.
     """
-    if dimension * releases > MOST_INTEGERS:
-        raise ValueError(f"wanted at most {MOST_INTEGERS} integers, got {dimension * releases}")
+    if dimension > MOST_INTEGERS:
+        raise ValueError(f"wanted at most {MOST_INTEGERS} integers, got {dimension}")
     return Calibrated(DiscreteGaussian(dimension, variance_for(D, target.mu)), D)
 
 

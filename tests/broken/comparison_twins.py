@@ -61,6 +61,13 @@ def without_shuffling(
     return _finish(key, _terms(key, x, y, delta_a), rng, shuffle=False)
 
 
+def with_few_factors(
+    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
+) -> tuple[FreshBit, ...]:
+    """Factors from the lower half: a term of one and a term of another number are multiplied into other ranges."""
+    return _blinded(key, _terms(key, x, y, delta_a), rng, lambda: 1 + rng.below(key.u // 2))
+
+
 def with_old_exponents(
     key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
 ) -> tuple[FreshBit, ...]:
@@ -162,6 +169,7 @@ async def _without_factors_under_long_keys(me: Any, p: Any, key: Any, shares: An
 
 BLIND = {
     "differences without factors": with_differences(without_blinding),
+    "factors of half the range": with_differences(with_few_factors),
     "terms in order": with_differences(without_shuffling),
     "terms with old exponents": with_differences(with_old_exponents),
     "no mask on the flip": _program(choose=_without_mask),

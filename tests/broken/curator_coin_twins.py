@@ -12,7 +12,6 @@ from typing import Any
 
 from broken.curator_roles import Bent, curator_of, party_of
 
-from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import commitment
@@ -78,26 +77,7 @@ async def mask_for_all(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: An
     return await stage3.reshare(me, p, w)
 
 
-async def last_shares_alike(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) -> Any:
-    """Only the two last coordinates are split with the same coins."""
-    w = mine.w if psi is None else await _masked(me, p, keys, mine.w, psi, [me.rng.bits(p.mask_bits) for _ in mine.w])
-    count = len(me.everyone)
-    head = p.weights.split_vector(w[:-2], count, me.rng)
-    tail = OneCoin(p.weights.bits).split_vector(w[-2:], count, me.rng)
-    own, *shares = [(*a, *b) for a, b in zip(head, tail, strict=True)]
-    return await _reshared(me, p, own, shares, me.rng)
-
-
 # Across packs.
-
-
-async def mask_again_in_every_pack(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) -> Any:
-    """The mask of the first pack is that of all others."""
-    w = mine.w
-    if psi is not None:
-        first = [me.rng.bits(p.mask_bits) for _ in range(p.packing.slots)]
-        w = await _masked(me, p, keys, w, psi, [first[i % len(first)] for i in range(p.dimension)])
-    return await stage3.reshare(me, p, w)
 
 
 async def mask_of_one_pack(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) -> Any:
@@ -202,40 +182,10 @@ async def shares_from_common_coins(me: Any, p: Any, keys: Any, mine: Any, psi: A
     return await _reshared(me, p, own, shares, me.rng)
 
 
-async def toss_from_the_key(me: Any, p: Any, mine: Any) -> Any:
-    """Stage 0; what all parties have in common is the name of the session."""
-    return KeptValues(**vars(await setup.party(me, p)), common=me.session_id)
-
-
 # In public.
 
 
-async def shares_from_the_opening(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) -> Any:
-    """The coin that opens the commitment, published in the end, is what the shares were drawn with."""
-    w = mine.w if psi is None else await _masked(me, p, keys, mine.w, psi, [me.rng.bits(p.mask_bits) for _ in mine.w])
-    coin = me.rng.bytes(commitment.OPENING_BYTES)
-    drawn = Stream(hashlib.sha256(coin).digest(), insecure=False)
-    own, *shares = p.weights.split_vector(w, len(me.everyone), drawn)
-    return await _reshared(me, p, own, shares, Bent(me.rng, bytes=lambda n: coin))
-
-
 # Charlie's coins.
-
-
-def _sent_back(me: Any, p: Any, keys: Any, slots: Any, r: Any) -> Halves:
-    pi2 = Permutation.random(p.K, me.rng)
-    a = pi2([keys.xi.blind(slot.a, r_i, me.rng) for slot, r_i in zip(slots, r, strict=True)])
-    b = keys.zeta.decrypt_all([slot.b for slot in slots])
-    for name, c in zip(me.parties, a, strict=True):
-        me.send(name, Blinded(c))
-    return Halves(tuple(pi2([p.sizes.subtract(b_i, r_i) for b_i, r_i in zip(b, r, strict=True)])), pi2)
-
-
-async def blinded_alike(me: Any, p: Any, keys: Any) -> Halves:
-    """One r for all slots: the parties together see which is whose."""
-    slots = await me.gather(me.parties, Slot)
-    r = me.rng.bits(p.blind_bits)
-    return _sent_back(me, p, keys, slots, [r] * len(slots))
 
 
 async def selected_alike(me: Any, p: Any, keys: Any, halves: Halves, smallest: int) -> None:
@@ -246,14 +196,9 @@ async def selected_alike(me: Any, p: Any, keys: Any, halves: Halves, smallest: i
 
 SHARES_FOR_ALL = party_of(__name__, weights=shares_for_all)
 MASK_FOR_ALL = party_of(__name__, weights=mask_for_all)
-LAST_SHARES_ALIKE = party_of(__name__, weights=last_shares_alike)
-MASK_AGAIN = party_of(__name__, weights=mask_again_in_every_pack)
 MASK_OF_ONE_PACK = party_of(__name__, weights=mask_of_one_pack)
 MASK_IS_A_SHARE = party_of(__name__, weights=mask_is_a_share)
 SHARES_ALIKE = party_of(__name__, weights=shares_alike)
 SIZE_AGAIN = party_of(__name__, size=size_leaving_its_share, weights=share_of_the_size_again)
 COMMON_COINS = party_of(__name__, toss=toss_and_keep, weights=shares_from_common_coins)
-SESSION_COINS = party_of(__name__, toss=toss_from_the_key, weights=shares_from_common_coins)
-PUBLISHED_COINS = party_of(__name__, weights=shares_from_the_opening)
-BLINDED_ALIKE = curator_of(__name__, blinding=blinded_alike)
 SELECTED_ALIKE = curator_of(__name__, selection=selected_alike)

@@ -7,7 +7,6 @@ honest protocol does not send.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ from protocols.comparison import steps
 from protocols.comparison.messages import Bits, Differences
 from protocols.errors import LocalError
 from protocols.pathak2010 import minimum, setup, stage1, stage3
-from protocols.pathak2010.messages import Indicator, Masked, Match, Opening, Relay, Selected
+from protocols.pathak2010.messages import Masked, Match, Opening, Relay
 from protocols.pathak2010.values import Announced, PartyKeys
 from protocols.runtime.session import Program
 
@@ -60,11 +59,6 @@ def second_weight(p: Any, mine: Any, rng: Any) -> Any:
     return mine.w[1]
 
 
-def difference(p: Any, mine: Any, rng: Any) -> Any:
-    """Of the two last coordinates."""
-    return p.sizes.subtract(mine.w[-1], mine.w[-2])
-
-
 def other_noise(p: Any, mine: Any, rng: Any) -> Any:
     """The last coordinate of the noise, on top of coins that are too few."""
     return p.sizes.add(mine.eta[-1], rng.bits(p.ring_bits))
@@ -75,31 +69,6 @@ def length(p: Any, mine: Any, rng: Any) -> Any:
     return (rng.bits(p.sizes.bits - 10) << 10) + mine.w[1].bit_length()
 
 
-def length_of_its_text(p: Any, mine: Any, rng: Any) -> Any:
-    """How many decimal digits the second weight has."""
-    return (rng.bits(p.sizes.bits - 10) << 10) + len(str(mine.w[1]))
-
-
-def length_in_memory(p: Any, mine: Any, rng: Any) -> Any:
-    """How many bytes the last weight takes."""
-    return (rng.bits(p.sizes.bits - 10) << 10) + mine.w[-1].__sizeof__()
-
-
-def is_long(p: Any, mine: Any, rng: Any) -> Any:
-    """Whether a weight is negative, as elements of a ring are."""
-    return (rng.bits(p.sizes.bits - 1) << 1) + int(mine.w[1].bit_length() == p.ring_bits)
-
-
-def length_as_a_place(p: Any, mine: Any, rng: Any) -> Any:
-    """The length chooses from a table, so it is no number that is sent."""
-    return (rng.bits(p.sizes.bits - 1) << 1) + (0, 1)[mine.w[1].bit_length() > p.ring_bits // 2]
-
-
-def shifted_by_its_length(p: Any, mine: Any, rng: Any) -> Any:
-    """A one where the second weight begins."""
-    return 1 << mine.w[1].bit_length()
-
-
 def lowest_bit(p: Any, mine: Any, rng: Any) -> Any:
     """The last bit of the cover is that of the second weight."""
     return (rng.bits(p.sizes.bits - 1) << 1) | (mine.w[1] & 1)
@@ -108,11 +77,6 @@ def lowest_bit(p: Any, mine: Any, rng: Any) -> Any:
 def under_even_coins(p: Any, mine: Any, rng: Any) -> Any:
     """The second weight under coins that are all even: its parity shows."""
     return p.sizes.add(mine.w[1], 2 * rng.bits(p.sizes.bits - 1))
-
-
-def remainder(p: Any, mine: Any, rng: Any) -> Any:
-    """Of the last weight mod 3."""
-    return mine.w[-1] % 3
 
 
 def product(p: Any, mine: Any, rng: Any) -> Any:
@@ -178,17 +142,6 @@ async def even_mask(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) 
     return await stage3.reshare(me, p, w)
 
 
-async def later_packs_stale(me: Any, p: Any, keys: Any, mine: Any) -> Any:
-    """Only the first pack of psi_j gets new randomness: P_1 finds the noise in the others by trying."""
-    v = keys.pi1.inverse((await me.receive(me.curator, Indicator)).u)
-    psi_j = keys.zeta.scale(v[me.index], p.packing.pack(mine.eta))
-    if me.index:
-        me.send(me.parties[0], Selected((keys.zeta.refresh(psi_j[0], me.rng), *psi_j[1:])))
-        return None
-    others = await me.gather(me.others, Selected)
-    return tuple(keys.zeta.add(*column) for column in zip(psi_j, *(o.psi for o in others), strict=True))
-
-
 async def in_the_order_of_pi_1(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) -> Any:
     """Everybody sends its shares in the order of pi_1."""
     everyone = (*keys.pi1(me.parties), me.curator)
@@ -196,29 +149,10 @@ async def in_the_order_of_pi_1(me: Any, p: Any, keys: Any, mine: Any, psi: Any, 
     return Announced(found.y, tuple(found.commitments[everyone.index(name)] for name in me.everyone))
 
 
-async def in_the_order_of_lengths(me: Any, p: Any, keys: Any, mine: Any) -> Any:
-    """Whoever has a long weight writes to the last party first; P_1 numbers the others as they come."""
-    backwards = me.index and mine.w[1].bit_length() > p.ring_bits // 2
-    others = me.others[::-1] if backwards else me.others
-    return await stage1.party(Bent(me, others=others), p, keys, mine.n)
-
-
 async def doubting(me: Any, p: Any, keys: Any, mine: Any) -> Any:
     """A note on somebody else, in the words of an error, that ends with the size."""
     me.doubt(me.others[0], f"is not as large as {mine.n}")
     return await stage1.party(me, p, keys, mine.n)
-
-
-async def toss_from_a_text(me: Any, p: Any, mine: Any) -> Any:
-    """The coin for pi_1, which the other parties read, is a hash of the weights in words."""
-    told = hashlib.sha256(f"{mine.w}".encode()).digest()
-    return await setup.party(Bent(me, rng=Bent(me.rng, bytes=_first(told, me.rng.bytes))), p)
-
-
-def _first(told: bytes, draw: Callable[[int], bytes]) -> Callable[[int], bytes]:
-    """Bytes of which the first are these."""
-    waiting = [told]
-    return lambda n: waiting.pop() if waiting else draw(n)
 
 
 @dataclass(frozen=True, repr=False)
@@ -322,19 +256,15 @@ async def top_bit_in_the_order(me: Any, p: Any, keys: Any, halves: Any) -> int:
 
 LAST_IN_THE_CLEAR = party_of(__name__, weights=last_in_the_clear)
 EVEN_MASK = party_of(__name__, weights=even_mask)
-LATER_PACKS_STALE = party_of(__name__, noise=later_packs_stale)
 ORDER_OF_PI_1 = party_of(__name__, weights=in_the_order_of_pi_1)
-ORDER_OF_LENGTHS = party_of(__name__, size=in_the_order_of_lengths)
 DOUBTING = party_of(__name__, size=doubting)
-COIN_FROM_A_TEXT = party_of(__name__, toss=toss_from_a_text)
 COIN_AS_A_NUMBER = party_of(__name__, toss=toss_and_remember, weights=coin_as_a_number)
 COMPARED_WITHOUT_MASK = comparing(compare_without_mask)
 COMPARED_WITH_ONE_COIN = comparing(compare_with_one_coin)
 IN_COVERS = {
     told.__name__: in_covers(told)
     for told in (
-        *(second_weight, difference, other_noise, length, length_of_its_text, length_in_memory, is_long),
-        *(length_as_a_place, shifted_by_its_length, lowest_bit, under_even_coins, remainder, product),
+        *(second_weight, other_noise, length, lowest_bit, under_even_coins, product),
         *(caught, caught_by_name, with_long_keys, with_the_longest_keys),
     )
 }

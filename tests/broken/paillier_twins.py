@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 
 from protocols.arithmetic import modular
 from protocols.arithmetic.rng import Stream
@@ -40,15 +39,6 @@ def blind_by_any_unit(key: PublicKey, c: Ciphertext, r: int, rng: Stream) -> Uni
     return Uniform(key.n, blind_plaintext_only(key, c, r, rng).value * pow(y, key.n, key.n_square) % key.n_square)
 
 
-class ChosenH(PublicKey):
-    """The holder has chosen h = -1, a unit of symbol +1 whose group has two elements."""
-
-    @cached_property
-    def h(self) -> int:
-        """-1 mod n."""
-        return self.n - 1
-
-
 def encrypt_classically(key: PublicKey, m: int, rng: Stream) -> Fresh:
     """(1 + m n) r**n with any unit r: half of these have the symbol -1, and keep it through every refresh."""
     r = rng.below(key.n - 1) + 1
@@ -77,11 +67,6 @@ def encrypt_by_halves_swapped(key: PrivateKey, m: int, rng: Stream) -> Fresh:
     halves = [pow(public.h_s, r % (x - 1), y * y) for x, y in ((key.q, key.p), (key.p, key.q))]
     randomiser = modular.crt(halves[0], halves[1], key.p**2, key.q**2)
     return Fresh(public.n, (1 + m % public.n * public.n) * randomiser % public.n_square)
-
-
-def admit_key_with_small_factors(key: PublicKey, proof: tuple[int, ...], context: bytes) -> bool:
-    """Checks the roots but no small factors: a holder with the factor 3 tries until all points have roots."""
-    return _all_are_roots(key, proof, context)
 
 
 def admit_prime(key: PublicKey, proof: tuple[int, ...], context: bytes) -> bool:

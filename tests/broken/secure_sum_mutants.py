@@ -118,15 +118,6 @@ PARTIAL = (
 )
 THRESHOLD = Patch("parameters", "        return self.Q\n", "        return self.t + 1\n")
 NO_SELF_MASK = Patch("masks", "if b is not None:", "if False:")
-CHARGED_AT_THE_END = (
-    Patch("steps", "    me.spend(charge_label(r))\n", ""),
-    Patch(
-        "sums",
-        "        me.send(me.curator, unmasking.shares_to_unmask(p, vault, r, U))\n",
-        "        me.spend(steps.charge_label(r))\n"
-        "        me.send(me.curator, unmasking.shares_to_unmask(p, vault, r, U))\n",
-    ),
-)
 SIGNATURES = 'signatures: Annotated[tuple[bytes, ...], public("signature"), Times("signers")]'
 ONE_KEY = (
     Patch(

@@ -234,14 +234,16 @@ class CarrierSuite:
 
 
 @contextmanager
-def over(relay: RunningRelay, folder: Path, between: Callable[[str, Carrier], Carrier]) -> Iterator[Sites]:
+def over(
+    relay: RunningRelay, folder: Path, between: Callable[[str, Carrier], Carrier], kind: type[Sites] = Sites
+) -> Iterator[Sites]:
     """The sites of a study over this relay, each with something between its carrier and itself."""
     with ExitStack() as stack:
 
         def way(name: str, in_memory: Carrier) -> Carrier:
             return between(name, BriefCarrier(stack.enter_context(closing(relay.carrier(name)))))
 
-        run = Sites(relay.study, folder, way, options={"sleep": lambda seconds: None})
+        run = kind(relay.study, folder, way, options={"sleep": lambda seconds: None})
         yield run
         run.close()
 

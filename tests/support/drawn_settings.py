@@ -16,7 +16,7 @@ all sizes shrink alike, and where they become too small there are fewer parties.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -47,6 +47,7 @@ FEWEST_ROWS, LARGEST_PARTY = 30, 20_000
 AUXILIARY = 300
 """Public rows of `soft_ss`."""
 BIAS = 0.1
+OtherSetting = tuple[str, Federation, Rows, float, ThreatModel]
 
 
 def drawn(kind: str, number: int) -> tuple[TrialSetting, Federation, Rows]:
@@ -70,6 +71,17 @@ def drawn(kind: str, number: int) -> tuple[TrialSetting, Federation, Rows]:
         colluders=colluders, dropouts=dropouts, lam=float(rng.choice([1e-3, 1e-2, 1e-1])), seed=number,
     )  # fmt: skip
     return setting, *_dealt(method, found, sizes)
+
+
+def drawn_of(seed: str, sources: Sequence[str], rows: int, method: str) -> OtherSetting:
+    """A setting of these sources with at most so many rows: source, rows dealt, those to test on, epsilon, crowd."""
+    rng = np.random.default_rng(list(hashlib.sha256(seed.encode()).digest()))
+    source, (parties, colluders, dropouts) = str(rng.choice(sources)), _crowd(rng)
+    wanted = _sizes(rng, parties)
+    found = _rows(rng, source, method, min(int(wanted.sum()), rows))
+    sizes = _shrunk(wanted, len(found.train), colluders + dropouts + 1)
+    federation, test = _dealt(method, found, sizes)
+    return source, federation, test, _log_uniform(rng, 0.05, 8), ThreatModel(len(sizes), colluders, dropouts)
 
 
 def _most(method: str) -> int:

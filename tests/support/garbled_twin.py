@@ -47,21 +47,6 @@ def column(key: bytes, count: int) -> list[int]:
     return [byte >> i & 1 for byte in spun for i in range(8)]
 
 
-def extended(zeros: Sequence[bytes], ones: Sequence[bytes], bits: Sequence[int]) -> tuple[list[int], bytes]:
-    """Charlie's labels as numbers, and u."""
-    labels, u = [0] * len(bits), b""
-    padded = [*bits, *[0] * (-len(bits) % 8)]
-    for i, (zero, one) in enumerate(zip(zeros, ones, strict=True)):
-        t, other = column(zero, len(bits)), column(one, len(bits))
-        u += whole([x ^ y ^ b for x, y, b in zip(t, other, padded, strict=True)]).to_bytes(len(padded) // 8, "little")
-        labels = [label | t[j] << i for j, label in enumerate(labels)]
-    return labels, u
-
-
-def whole(bits: Sequence[int]) -> int:
-    return sum(bit << i for i, bit in enumerate(bits))
-
-
 def hashed(session: bytes, x: int, tweak: int) -> int:
     key = hashlib.sha256(b"smc-dp garbling permutation\0" + session).digest()[:16]
 
@@ -95,10 +80,6 @@ def evaluating(session: bytes, tables: Sequence[int]) -> Gate:
         return hashed(session, a, t) ^ (a & 1) * first ^ hashed(session, b, t + 1) ^ (b & 1) * (second ^ a)
 
     return gate
-
-
-def in_the_clear(a: int, b: int) -> int:
-    return a & b
 
 
 def place(gate: Gate, numbers: list[list[int]]) -> list[int]:
@@ -140,17 +121,3 @@ def wired(labels: Sequence[int], K: int, value_bits: int) -> list[list[int]]:
 def lock(session: bytes, labels: Sequence[int]) -> tuple[bytes, bytes]:
     made = hashlib.sha512(b"smc-dp row lock\0" + session + b"".join(x.to_bytes(16, "little") for x in labels)).digest()
     return made[:16], made[16:48]
-
-
-def sums(gate: Gate, x: list[list[int]], y: list[list[int]]) -> list[list[int]]:
-    """The wires of x + y for numbers of as many bits each, bit by bit for all of them."""
-    carries = [[0] for _ in x]
-    for i in range(len(x[0]) - 1):
-        for j, carry in enumerate(carries):
-            carry.append(x[j][i] ^ gate(x[j][i] ^ y[j][i], x[j][i] ^ carry[i]))
-    return [[b ^ a ^ c for b, a, c in zip(*parts, strict=True)] for parts in zip(x, y, carries, strict=True)]
-
-
-def told(session: bytes, i: int, label: int) -> bytes:
-    about = session + i.to_bytes(2, "big") + label.to_bytes(16, "little")
-    return hashlib.sha256(b"smc-dp place\0" + about).digest()[:16]

@@ -17,7 +17,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
 from smc_dp.methods.collaborative.rounds import RoundsRelease
 from smc_dp.methods.feature_method import CheckedSites
-from smc_dp.methods.hamm2016.per_query import Committee, Service
+from smc_dp.methods.hamm2016.release_all import Committee
 from smc_dp.methods.method import Trained
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, Parties
@@ -77,8 +77,6 @@ def visible_outputs(trained: Trained, target: Target, rng: Stream) -> Array:
         return model.W.reshape(1, -1)
     if isinstance(model, Committee):
         return model.V.reshape(len(model.V), -1)
-    if isinstance(model, Service):
-        return model.predict(_PROBE.X).astype(np.float64)[np.newaxis]
     return np.array([[model.accuracy(_PROBE)]])
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -12,20 +11,16 @@ from typing import Any
 
 import pytest
 from broken import comparison_twins as twins
-from support.exact import words
-from support.exact.comparison import CASE, SMALL
-from support.exact.many import AskedError, Many, array, coin
-from support.exact.matrix import MORE, ExactMatrix
-from support.exact.matrix import matrix as compute
-from support.exact.play import Player
+from support.exact import MORE, Box, Branch, Coin, Factor, Player, Tape, every_input, view
+from support.exact import matrix as compute
 from support.repetitions import with_slow
 
 from protocols import comparison
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import PROGRAM, ideal, roles
+from protocols.comparison.messages import Differences
 from protocols.comparison.parameters import Comparisons
 from protocols.comparison.signs import CHOOSER, HOLDER
-from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
 from protocols.runtime.claims import Inputs
 from protocols.runtime.session import Program
@@ -34,18 +29,22 @@ from smc_dp.core.version import __version__
 from smc_dp.leakage import distributions as law_of_runs
 from smc_dp.leakage import role_code
 from smc_dp.leakage.limitations import try_attacks
+from smc_dp.leakage.matrix import Cell
 from smc_dp.leakage.matrix import coalition_matrix as linear_matrix
+from smc_dp.leakage.matrix_text import format_table
 from smc_dp.leakage.two_samples import compare_samples
-from tests.support.refusals import refused
 
 COMPARISON = PROTOCOLS[PROGRAM.name]
+Rows = Mapping[tuple[str, ...], Mapping[str, Cell]]
+# One comparison in which bits have others above them, and two, which must have nothing in common; short and long keys.
+SMALL = tuple(Comparisons(*size, bits) for size in ((1, 3), (2, 2)) for bits in (ideal.DRY_RUN_KEY_BITS, 3072))
 CHECKED_IN = Path(comparison.__file__).parent / "matrix.txt"
 SHORT, ONE, TWO = Comparisons(1, 2, 3072), Comparisons(1, 3, 3072), Comparisons(2, 2, 512)
 
 
-def matrix(program: Program, *sizes: Comparisons, inputs: Callable[[Any], Any] = CASE.inputs) -> ExactMatrix:
+def matrix(program: Program, *sizes: Comparisons, inputs: Any = every_input) -> Rows:
     """The matrix of the comparison by these roles, tried at these sizes."""
-    return compute(replace(COMPARISON, program=program), replace(CASE, samples=sizes, inputs=inputs))
+    return compute(program, *((p, inputs(p)) for p in sizes))
 
 
 def one_offer(p: Comparisons) -> Iterator[Inputs]:
@@ -61,8 +60,8 @@ def one_choice(p: Comparisons) -> Iterator[Inputs]:
     return ({swapped[name]: own for name, own in inputs.items()} for inputs in one_offer(p))
 
 
-def beyond(found: ExactMatrix) -> set[tuple[str, str]]:
-    return {(row.members[0], secret) for row in found.rows for secret, cell in row.cells.items() if cell.beyond}
+def beyond(found: Rows) -> set[tuple[str, str]]:
+    return {(members[0], secret) for members, row in found.items() for secret, cell in row.items() if cell.beyond}
 
 
 # The matrix.
@@ -70,10 +69,16 @@ def beyond(found: ExactMatrix) -> set[tuple[str, str]]:
 
 def test_the_shipped_table_is_the_computed_one() -> None:
     """Not slow, so that everyday tests notice a change of the comparison."""
-    found = compute(COMPARISON, CASE)
+    found, shipped = matrix(PROGRAM, *SMALL), CHECKED_IN.read_text(encoding="utf-8")
     assert beyond(found) == set()
-    assert words.text(found) == CHECKED_IN.read_text(encoding="utf-8")
-    assert max(map(len, words.text(found, 120).split("\n\n")[3].splitlines())) <= 120
+    columns = tuple(found[HOLDER,])
+    rows = [
+        (" and ".join(who), ["-" if c.level == "nothing" else c.level for c in row.values()])
+        for who, row in found.items()
+    ]
+    assert shipped.split("\n\n")[2] == "\n".join(format_table(columns, rows))
+    sizes = "; ".join(", ".join(f"{name} {value}" for name, value in p.as_dict().items()) for p in SMALL)
+    assert shipped.endswith(f"Tried on {sum(len(list(every_input(p))) for p in SMALL)} inputs: {sizes}.\n")
 
 
 def test_the_command_prints_the_shipped_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,6 +121,7 @@ def test_the_command_says_what_there_is(
 SIZES = {  # those of two comparisons, and of what takes long
     "the same coins in every comparison": TWO,
     "terms with old exponents": SHORT,
+    "factors of half the range": SHORT,
 }
 
 
@@ -139,7 +145,7 @@ def test_other_code_that_is_as_good_raises_no_alarm(name: str) -> None:
 
 
 def test_a_wrong_result_is_noticed() -> None:
-    with refused("exact.wrong_result", error=LocalError):
+    with pytest.raises(ValueError, match="another result"):
         matrix(twins.WRONG, ONE)
 
 
@@ -153,34 +159,21 @@ def test_a_leak_under_long_keys_alone_is_not_seen_under_short_ones() -> None:
 # What is inside.
 
 
-COMPUTED: list[Callable[[Any, Any], Any]] = [
-    *(operator.add, operator.sub, operator.mul, operator.and_, operator.or_, operator.xor),
-    lambda x, y: (5 - x) % 7 + (3 & y) * 2,
-    lambda x, y: (x << 3 >> 1) ^ -y,
-]
-
-
-@pytest.mark.parametrize("how", COMPUTED)
-def test_a_number_under_all_coins_computes_what_integers_do(how: Callable[[Any, Any], Any]) -> None:
-    found = array(how(coin(0, 5), coin(1, 4)))
-    for x, y in product(range(5), range(4)):
-        assert found[(0 if found.shape[0] == 1 else y), x] == how(x, y)
-
-
-def test_what_all_coins_agree_on_is_an_integer_and_all_else_asks_for_its_coins() -> None:
-    x, y = coin(0, 5), coin(2, 3)
-    assert isinstance(x, Many)
-    assert x - x == 0
-    for question in (bool, int, lambda z: z == 1, lambda z: z < 1, lambda z: [0, 1][z]):
-        with pytest.raises(AskedError) as asked:
-            question(x + y)
-        assert asked.value.axes == (0, 2)
-
-
 def test_branches_are_all_runs_and_each_as_likely_as_it_says() -> None:
     branches = list(Player(PROGRAM, TWO).branches(next(one_offer(TWO))))
-    assert sum(Fraction(1, branch.ways) for branch in branches) == 1
+    assert sum(branch.probability for branch in branches) == 1
     assert len({tuple(branch.tape.fixed.items()) for branch in branches}) == len(branches) == 16  # masks, permutations
+
+
+def test_a_factor_hides_a_number_and_not_its_relation_to_another_under_the_same_factor() -> None:
+    tape = Tape({}, owners={f"r{i}": CHOOSER for i in range(4)})
+    one, other = (Factor(Coin(tape, name, 10)) for name in ("one", "other"))
+    sent = [(2, one), (6, one), (0, one), (6, other)]
+    boxes = [Box(11, content, frozenset([f"r{i}"])).times(factor) for i, (content, factor) in enumerate(sent)]
+    message: Any = Differences(tuple(boxes), False)  # type: ignore[arg-type]
+    run = Branch(Fraction(1), tape, ((CHOOSER, HOLDER, message),), {})
+    assert view(run, (HOLDER,))[1][1:] == (1, 3, 0, 1, False)
+    assert view(run, (CHOOSER,))[1] == ((CHOOSER, HOLDER, "Differences"),)
 
 
 # Inside of the curator protocol the comparison is one block, none of whose answers is a constant.

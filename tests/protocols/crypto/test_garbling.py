@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain, product, takewhile
+from itertools import chain, product
 from math import log2
 
 import numpy as np
@@ -85,29 +85,6 @@ def test_the_lowest_of_the_smallest_wins() -> None:
         assert sum(int(bit) << i for i, bit in enumerate(place[:, 0])) == sizes.index(min(sizes))
 
 
-def test_ten_thousand_argmins_in_the_clear() -> None:
-    """The circuit alone, 128 cases in the bits of a wire: most have ties."""
-    rng = stream("clear")
-    for i in range(80):
-        K, bits = 2 + i % 61, 1 + i % 9
-        cases = [[rng.bits(bits) for _ in range(K)] for _ in range(128)]
-        numbers = np.array([[packed([case[j] >> b & 1 for case in cases]) for j in range(K)] for b in range(bits)])
-        place = circuit.smallest(clear, numbers)
-        found = [unpacked(wire) for wire in place]
-        for at, case in enumerate(cases):
-            assert sum(bit[at] << b for b, bit in enumerate(found)) == case.index(min(case))
-
-
-def packed(bits: list[int]) -> Wires:
-    """One bit of each of 128 cases, as the two words of a wire."""
-    return np.packbits(np.array(bits, np.uint8)).view(np.uint64)
-
-
-def unpacked(wire: Wires) -> list[int]:
-    found: list[int] = np.unpackbits(wire.view(np.uint8)).tolist()
-    return found
-
-
 def random_cases(count: int, rng: Stream) -> Iterator[Drawn]:
     """Sizes with many ties, extremes among them."""
     for _ in range(count):
@@ -122,20 +99,6 @@ def test_the_smallest_opens(count: int) -> None:
     """The row of argmin (n_j, rho_j xor c), and no other."""
     for d in random_cases(count, stream("argmin")):
         assert d.winner() == d.smallest
-
-
-def test_with_transfers_the_smallest_opens() -> None:
-    """From the base transfers to the row, for some K."""
-    rng = stream("whole")
-    for K in (2, 3, 17):
-        d = drawn([3] * (K - 1) + [2], 32, rng)
-        offer = oblivious.offer(rng)
-        choice = oblivious.choose(SESSION, offer.A, rng)
-        bits = garbling.chosen([x ^ n for x, n in zip(d.a, d.sizes, strict=True)], d.c, 32)
-        made = oblivious.extend(SESSION, offer, choice.points, bits)
-        garbled = garbling.garble(SESSION, choice, made.u, d.a, d.ranks, 32)
-        locked = garbling.lock(garbled, rows(K))
-        assert garbling.unlock(SESSION, made.labels, K, 32, garbled.tables, locked) == rows(K)[K - 1]
 
 
 def test_one_row_opens() -> None:
@@ -227,25 +190,6 @@ def test_seals_are_bound_to_tags() -> None:
         assert garbling.ChaCha20Poly1305(lock.key).encrypt(bytes(12), row, lock.tag) == sealed
 
 
-@pytest.mark.slow
-def test_random_argmins_are_right() -> None:
-    """Garbling is the same for every gate; that ten thousand argmins are right is seen in the clear."""
-    rng = stream("long")
-    for _ in range(8):
-        K = 2 + rng.below(60)
-        sizes = [rng.bits(32) if rng.bits(1) else 7 for _ in range(K)]
-        d = drawn(sizes, 32, rng)
-        assert d.winner() == d.smallest
-
-
-@pytest.mark.slow
-def test_all_small_cases_are_right() -> None:
-    rng = stream("small")
-    for sizes in takewhile(lambda sizes: len(sizes) < 5, small_cases()):
-        d = drawn(sizes, 2, rng)
-        assert d.winner() == d.smallest
-
-
 # Refusals.
 
 
@@ -310,9 +254,3 @@ def test_gates_and_their_security_are_those_of_the_formula(K: int, gates: int, b
     assert garbling.table_bytes(K, 32) == 32 * gates
     assert garbling.choice_bits(K, 32) == 32 * K + (K - 1).bit_length()
     assert garbling.security_bits(K, 32) == bits == int(127 - log2(2 * gates))
-
-
-def test_no_secret_is_printed() -> None:
-    garbled = drawn([1, 2], 2, stream()).garbled()
-    assert repr(garbled).startswith("<protocols.crypto.garbling.Garbled")
-    assert repr(garbled.locks[0]).startswith("<protocols.crypto.garbling.Lock")

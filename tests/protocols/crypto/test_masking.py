@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import masking, sealing
+from protocols.crypto import masking
 from protocols.errors import DecodeError
 from tests.support.refusals import refused
 
@@ -72,26 +72,11 @@ def test_expanded_words_are_those_of_chacha20_with_nonce_0(seed: bytes, length: 
     assert masking.expand(seed, length, width) == Stream(seed, insecure=True).bytes(length * width)
 
 
-@pytest.mark.parametrize("length", [1, 2, 1000])
-@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 8, 9])
-def test_many_masks_are_added_up_as_numbers_are(length: int, width: int) -> None:
-    """Sixty random masks, beside those that are all ones and all zeros, in both ways of adding up."""
-    rng = Stream.insecure_from_seed(f"masks {length} {width}")
-    masks = [*(rng.bytes(length * width) for _ in range(60)), b"\xff" * length * width, bytes(length * width)]
-    wanted = zip(usual(masks[:40], length, width), usual(masks[40:], length, width), strict=True)
-    assert masking.combined(masks[:40], masks[40:], length, width) == tuple((a - b) % 256**width for a, b in wanted)
-
-
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
 def test_a_mask_that_is_too_short_is_refused(width: int) -> None:
     """Numpy would take its one word for all."""
     with pytest.raises(ValueError, match="buffer"):
         masking.combined([bytes(width)], [], 2, width)
-
-
-def test_shake_256_is_the_standard_one() -> None:
-    """The empty message of NIST's example values, so that hashlib is no oracle for itself."""
-    assert hashlib.shake_256(b"").digest(16).hex() == "46b9dd2b0ba88d13233b3feb743eeb24"
 
 
 @given(st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
@@ -102,15 +87,6 @@ def test_both_ends_agree(one: bytes, other: bytes) -> None:
     assert masking.agree_with_all(one, [masking.public_key(x) for x in (other, one)])[0] == agreed
     flipped = bytes([one[0] ^ 7]) + one[1:-1] + bytes([one[-1] ^ 0xC0])  # the five bits that X25519 sets itself
     assert masking.agree(flipped, masking.public_key(other)) == agreed
-
-
-def test_agreement_is_that_of_rfc_7748() -> None:
-    """RFC 7748, 6.1: Bob's secret, the keys of both, and what they agree on."""
-    bob = bytes.fromhex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb")
-    alice = bytes.fromhex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a")
-    assert masking.public_key(bob).hex() == "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"
-    agreed = "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742"
-    assert masking.agree(bob, alice).hex() == agreed
 
 
 @pytest.mark.parametrize("u", LOW_ORDER)
@@ -176,14 +152,6 @@ def test_keys_agree_alike_where_everybody_agrees_alike_with_them(drawn: list[byt
 @pytest.mark.parametrize("bad", [b"", bytes(31), b"\1" * 33])
 def test_what_is_no_point_is_no_mask_key(bad: bytes) -> None:
     assert masking.agreeing(bad) is None
-
-
-def test_a_mask_key_is_no_link_key() -> None:
-    """They are made alike, of secrets that are forked apart: opening one does not open mail."""
-    rng = Stream.insecure_from_seed("apart")
-    assert sealing.public_key(rng.fork("channel").fork("x25519").bytes(32)) != masking.public_key(
-        rng.fork("greeting").bytes(masking.SECRET_BYTES)
-    )
 
 
 @given(st.lists(st.integers(0, 2**24 - 1), max_size=5))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from nacl import bindings as sodium
 from support import garbled_twin as twin
 from support.garbled import SESSION
@@ -45,22 +44,6 @@ def unusable() -> dict[str, bytes]:
         "too short": fine[:31],
         "empty": b"",
     }
-
-
-@pytest.mark.slow
-def test_labels_and_columns_are_those_of_the_twin() -> None:
-    x, r = scalar(stream("offer")), stream()
-    A, delta = twin.times(x, twin.BASE), transfers()[0].delta
-    square = twin.times(x, A)
-    zeros, ones = [], []
-    for i in range(oblivious.KEYS):
-        R = twin.times(scalar(r), twin.BASE)
-        R = twin.plus(R, A) if delta[i // 8] >> i % 8 & 1 else R
-        common = twin.times(x, R)
-        zeros.append(twin.transfer_key(SESSION, i, A, R, common))
-        ones.append(twin.transfer_key(SESSION, i, A, R, twin.plus(common, (twin.P - square[0], square[1]))))
-    made = transfers()[1]
-    assert (twin.numbers_of(made.labels), made.u) == twin.extended(zeros, ones, BITS)
 
 
 # What must hold.
@@ -152,20 +135,3 @@ def test_messages_of_another_size_are_refused() -> None:
         with refused("transfer.another_number_of_points", error=DecodeError, count=len(points), wanted=128):
             oblivious.extend(SESSION, oblivious.offer(stream("offer")), points, BITS)
     assert [oblivious.u_bytes(n) for n in (1, 8, 9)] == [128, 128, 256]
-
-
-def test_a_sum_refuses_nothing_which_is_why_a_product_comes_first() -> None:
-    """A point of small order in A shows in R_i where Delta_i is 1; `choose` never gets as far as a sum."""
-    torsioned = unusable()["torsioned"]
-    assert len(sodium.crypto_core_ed25519_add(oblivious.offer(stream()).A, torsioned)) == 32
-    rng = stream()
-    with refused("transfer.point_not_usable", error=DecodeError):
-        oblivious.choose(SESSION, torsioned, rng)
-    drawn = stream()
-    drawn.bytes(64 * oblivious.KEYS)
-    assert rng.bytes(8) == drawn.bytes(8)  # Delta was not even drawn
-
-
-def test_no_secret_is_printed() -> None:
-    for value in (*transfers(), oblivious.offer(stream("offer"))):
-        assert repr(value).startswith("<protocols.crypto.oblivious.")

@@ -130,10 +130,6 @@ def test_bulk_travels_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 # What a participant that breaks the rules does instead, and what the others then say.
 
 
-async def _other_box(me: Endpoint, p: Parameters, keys: Any, mine: PartyInput) -> Any:
-    return await submission.party(me, p, replace(keys, box=keys.box[:-1] + bytes([keys.box[-1] ^ 1])), mine)
-
-
 def _posting(change: Callable[[Any], Any], kind: type[Any]) -> Callable[[Endpoint, str, Any], None]:
     send = Endpoint.send
 

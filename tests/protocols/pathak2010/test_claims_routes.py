@@ -3,46 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from functools import cache
-from typing import Any
 
 import pytest
 from support.sessions import PROGRAMS, setup
 
 from protocols.runtime.envelope import HELLO, STAGE_END
 from protocols.runtime.session import Program
-from protocols.runtime.simulate import Run
-
-SEEDS = range(8)
-Headers = tuple[Any, ...]
-
-
-def per_link(run: Run) -> Headers:
-    """Headers but for digests, link by link: what a reader of the record sees, whatever the schedule."""
-    links: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
-    for e in run.transcript.envelopes:
-        links[e.sender, e.to].append((e.kind, e.stage, e.number, e.size))
-    return tuple(sorted((link, tuple(headers)) for link, headers in links.items()))
-
-
-def in_order(run: Run) -> Headers:
-    """The same in the order of the record of an unshuffled run."""
-    return tuple((e.sender, e.to, e.kind, e.stage, e.number, e.size) for e in run.transcript.envelopes)
-
-
-@cache
-def recorded() -> list[tuple[tuple[int, ...], Run]]:
-    """pi_1 as P_1 holds it, and the run, for several seeds; sizes and weights vary with them."""
-    made = [setup(3, 1, seed=f"route {seed}").simulate(views=True) for seed in SEEDS]
-    return [(run.views["P1"].results[0].pi1.images, run) for run in made]
-
-
-@pytest.mark.parametrize("seen", [per_link, in_order])
-def test_headers_do_not_depend_on_the_permutation(seen: Callable[[Run], Headers]) -> None:
-    found = recorded()
-    assert len({pi1 for pi1, _ in found}) >= 4
-    assert len({seen(run) for _, run in found}) == 1
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])

@@ -18,21 +18,18 @@ from broken import pathak_mutants as mutants
 from support import byte_steps
 from support.canaries import canaries
 from support.pathak import Trial, lifted, released, trial
-from support.toy import paillier_key
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import paillier, sealing
 from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import PROGRAM, ideal, minimum, noisy_sum_claims, parameters, setup
-from protocols.pathak2010.messages import Blinded, Slot
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.programs import PROTOCOLS
 from protocols.runtime import state as states
-from protocols.runtime.claims import View, message_from, public_fields, readings
+from protocols.runtime.claims import public_fields, readings
 from protocols.runtime.envelope import signed_payload
 from protocols.runtime.simulate import Run, Setting
-from smc_dp.attacks.extract_randomiser import find_randomiser
 from smc_dp.leakage.limitations import try_attacks
 from smc_dp.privacy.statement import security_bits
 
@@ -82,41 +79,6 @@ def test_the_wire_is_the_same_for_all_data_and_all_coins(kind: str) -> None:
 
 
 # Step 1.4: who was moved where by pi_2.
-
-
-def pi2_by_randomisers(t: Trial, views: dict[str, View]) -> list[int | None]:
-    """What all parties together find: for each slot the party whose blinded value has the randomiser of what that
-    slot sent, if any has.
-    """
-    parties = t.parameters.parties
-    xi = views["P1"].results[0].xi
-    sent = [find_randomiser(xi, message_from(views[CURATOR_NAME], name, Slot).a) for name in parties]
-    back = [find_randomiser(xi, message_from(views[name], CURATOR_NAME, Blinded).a) for name in parties]
-    return [back.index(r) if r in back else None for r in sent]
-
-
-def test_blinding_without_new_randomness_shows_pi_2_to_the_parties() -> None:
-    for seed in range(2):
-        honest = trial([4, 5, 6, 7], 1, seed)
-        assert pi2_by_randomisers(honest, watched(honest).views) == [None] * 4
-        stale = replace(honest, program=mutants.STALE_BLINDING)
-        views = watched(stale).views
-        assert pi2_by_randomisers(stale, views) == list(views[CURATOR_NAME].results[1].pi2.images)
-
-
-def test_blinding_hides_a_up_to_exactly_the_stated_distance() -> None:
-    """For every a of three bits: a + r is within a / 2**(3+sigma) of r, exactly; without sigma the carry tells a."""
-    key = paillier_key()
-    rng = Stream.insecure_from_seed("widths")
-
-    def distance(a: int, bits: int) -> Fraction:
-        c = key.encrypt(a, rng)
-        moved = {key.decrypt(key.public.blind(c, r, rng)) for r in range(1 << bits)}
-        return Fraction(len(moved - set(range(1 << bits))), 1 << bits)
-
-    for a in range(8):
-        assert distance(a, 3 + 4) == Fraction(a, 2**7)
-        assert distance(a, 3) == Fraction(a, 2**3)
 
 
 # What is not claimed: every such sentence comes true.
@@ -248,13 +210,6 @@ def test_attacks_succeed_for_other_numbers_of_parties_and_in_all_pairs(K: int, k
     for one in try_attacks(PROTOCOLS[PROGRAM.name], p, Stream.insecure_from_seed(f"{K} {kind}"), runs=3):
         assert (one.found, one.mistaken) == (one.tries, 0)
         assert one.tries in (3, 3 * (K - 1), 3 * K)
-
-
-@pytest.mark.parametrize("names", [["P1", "P3"], ["P1"], ["P3"], [CURATOR_NAME]], ids=" ".join)
-def test_inside_the_claim_nothing_of_the_others_is_found(names: list[str]) -> None:
-    found = read_together(names)
-    own = {f"{what}{name[1:]}" for name in names for what in ("n", "w", "eta")}
-    assert not {name for name, seen in found.items() if seen} - own
 
 
 # The distance that the theorem leaves, apart from its assumptions.

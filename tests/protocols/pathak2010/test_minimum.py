@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import permutations, product
-from math import factorial
 
 import pytest
 from support.pathak import trial
-from support.toy import ACCEPT, REJECT, uniformity
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Ring
@@ -45,11 +43,6 @@ def test_the_smallest_is_found_in_every_order(kind: str, size: int) -> None:
 def test_equal_values_still_give_a_smallest_one(kind: str) -> None:
     for values in product(range(3), repeat=4):
         assert values[run(kind, list(values))[0]] == min(values)
-
-
-def test_the_number_of_comparisons() -> None:
-    assert [minimum.comparisons("tournament", k) for k in (2, 5, 9)] == [1, 4, 8]
-    assert [minimum.comparisons("all-pairs", k) for k in (2, 5, 9)] == [1, 10, 36]
 
 
 @pytest.mark.parametrize(
@@ -102,23 +95,6 @@ def test_sizes_that_would_wrap_are_refused(n: int) -> None:
     with refused("size.outside", error=LocalError, got=n):
         PartyInput(n, (1,), (1,))
     assert PartyInput(2**32 - 1, (1,), (1,)).n == 2**32 - 1
-
-
-def ranks(sizes: list[int], tie_bits: int, rng: Stream) -> tuple[int, ...]:
-    """The order that Charlie may learn: that of the sizes with their coins, behind pi_1; equal ones by index."""
-    behind = Permutation.random(len(sizes), rng)([minimum.with_tie_bits(n, tie_bits, rng) for n in sizes])
-    return tuple(sorted(range(len(behind)), key=lambda i: (behind[i], i)))
-
-
-@pytest.mark.parametrize("sizes", [[5, 6, 7, 8], [5, 5, 5, 5], [1, 1, 9, 9]], ids=str)
-@pytest.mark.parametrize("tie_bits", [44, 0], ids=["coins", "index"])
-def test_the_order_behind_pi_1_is_uniform_with_coins_and_shows_ties_without(sizes: list[int], tie_bits: int) -> None:
-    rng = Stream.insecure_from_seed(f"ranks {sizes}")
-    p = uniformity((ranks(sizes, tie_bits, rng) for _ in range(200 * factorial(4))), list(permutations(range(4))))
-    if tie_bits or len(set(sizes)) == 4:
-        assert p > ACCEPT
-    else:
-        assert p < REJECT
 
 
 @pytest.mark.parametrize("kind", COMPARISONS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from itertools import permutations
 
 import pytest
 from broken import pathak_mutants as mutants
@@ -17,11 +16,10 @@ from support.sessions import with_roles
 from support.toy import paillier_key
 
 from protocols.arithmetic.permutation import Permutation
-from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import ComparisonKey
 from protocols.crypto import admission, dgk, paillier
 from protocols.errors import LocalError, PeerError
-from protocols.pathak2010 import PROGRAM, as_published, ideal, minimum, stage1
+from protocols.pathak2010 import PROGRAM, as_published, ideal, stage1
 from protocols.pathak2010.messages import PaillierKey
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.values import PartyKeys
@@ -114,98 +112,6 @@ def test_equal_sizes_choose_every_party_equally_often() -> None:
     )
     assert set(chosen) == {1, 2, 3}
     assert chisquare(list(chosen.values())).pvalue > 1e-6
-
-
-@pytest.mark.parametrize("K", [2, 3, 4])
-def test_both_permutations_are_undone(K: int) -> None:
-    """For every pi_1 and pi_2 the indicator with both undone marks a smallest size."""
-    sizes = [5, 3, 9, 3][:K]
-    for pi1 in map(Permutation, permutations(range(K))):
-        for pi2 in map(Permutation, permutations(range(K))):
-            blinded = pi2(pi1(sizes))
-            j_tilde = blinded.index(min(blinded))
-            u = [int(place == j_tilde) for place in range(K)]
-            v = pi1.inverse(pi2.inverse(u))
-            assert sizes[v.index(1)] == min(sizes)
-            swapped = pi2.inverse(pi1.inverse(u))  # the broken twin: undone in the wrong order
-            if pi1(pi2(sizes)) != blinded:
-                wrong = sizes[swapped.index(1)] != min(sizes)
-                assert wrong or Counter(sizes)[min(sizes)] > 1 or swapped == v
-
-
-@pytest.mark.parametrize("kind", ["tournament", "all-pairs"])
-@pytest.mark.parametrize("K", [2, 3, 4, 5, 7])
-def test_searches_find_the_minimum(kind: str, K: int) -> None:
-    rng = Stream.insecure_from_seed(K)
-    for _ in range(50):
-        ranks = Permutation.random(K, rng).images
-        search, asked = minimum.search(kind, K), 0
-        while not search.found:
-            asked += len(search.pairs)
-            search = search.after([int(ranks[i] < ranks[j]) for i, j in search.pairs])
-        assert ranks[search.winner] == 0
-        assert asked == minimum.comparisons(kind, K)
-
-
-@pytest.mark.slow
-def test_printed_protocol_publishes_the_weights_modulo_k() -> None:
-    """K(eta + s) on integers: the release is congruent to the sum of the weights mod K, without noise. Ours is not."""
-    leaks = hidden = 0
-    for seed in range(6):
-        for printed in (True, False):
-            t = trial([10, 20, 30, 40, 50], 3, seed, printed=printed)
-            W = [sum(column) for column in zip(*(lifted(x.w) for x in t.inputs), strict=True)]
-            S = lifted(released(t.run(), t.parameters))
-            equal = [(s - w) % 5 == 0 for s, w in zip(S, W, strict=True)]
-            leaks += printed and all(equal)
-            hidden += not printed and not all(equal)
-    assert leaks == 6
-    assert hidden == 6
-
-
-@pytest.mark.slow
-def test_residues_of_the_release_are_uniform() -> None:
-    """S - sum w_j mod K is that of the noise, uniform on a wide range here; the literal K eta is always zero."""
-    K, counts = 3, Counter()
-    rng = Stream.insecure_from_seed("residues")
-    for seed in range(60):
-        noise = [[rng.bits(40) for _ in range(4)] for _ in range(K)]
-        t = trial([5, 6, 7], 4, seed, noise=noise)
-        W = [sum(column) for column in zip(*(lifted(x.w) for x in t.inputs), strict=True)]
-        counts.update((s - w) % K for s, w in zip(lifted(released(t.run(), t.parameters)), W, strict=True))
-    assert chisquare([counts[r] for r in range(K)]).pvalue > 1e-6
-    literal = [K * 60 * 4 if r == 0 else 0 for r in range(K)]
-    assert chisquare(literal).pvalue < 1e-12
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"parties": ("A",)}, "parties.too_few_or_twice"),
-        ({"parties": ("A", "A")}, "parties.too_few_or_twice"),
-        ({"dimension": 0}, "vectors.no_dimension_or_ring"),
-        ({"ring_bits": 60}, "vectors.no_dimension_or_ring"),
-        ({"comparison": "guess"}, "comparison.unknown"),
-        ({"exponents": "long"}, "exponents.unknown"),
-        ({"key_bits": 128}, "key_bits.without_room"),
-        ({"key_bits": 515}, "key_bits.without_room"),
-    ],
-)
-def test_parameters_refuse(change: dict[str, object], code: str) -> None:
-    with refused(code, error=LocalError):
-        Parameters(**{"parties": ("A", "B"), "dimension": 2, "key_bits": 512} | change)  # type: ignore[arg-type]
-
-
-def test_widths_leave_room() -> None:
-    """The inequalities behind the masks, written out again: no plaintext wraps, no slot carries."""
-    for K in (2, 5, 50, 1000):
-        for d in (1, 31, 124, 1000):
-            p = Parameters(tuple(f"P{j}" for j in range(K)), d)
-            assert 2**32 * 2**p.tie_bits <= p.sizes.modulus // 2
-            assert p.sizes.modulus + 2**p.blind_bits < 2 ** (p.key_bits - 1)
-            assert p.weights.modulus + 2**p.mask_bits <= 2**p.packing_slot_bits
-            assert p.packing.slots * p.packing_slot_bits < p.key_bits
-            assert p.mask_bits - p.ring_bits >= 64 + (d - 1).bit_length()
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.parties import Parties
-from support.sessions import Setup, by_link, play
+from support.sessions import Setup, play
 from support.votes import NAMES, Opinion, Outcome, Ruling, Signed, Veto, Vote, Word, alone, made, of_two, stating
 
 from protocols.crypto.identity import SIGNATURE_BYTES, Identity
@@ -42,15 +42,6 @@ def attested(session: Session, name: str, message: Message, signature: bytes) ->
 
 
 # One statement of a kind in a stage.
-
-
-def test_the_protocol_runs_under_all_drivers() -> None:
-    setup = made()
-    run = setup.simulate()
-    assert run.results == dict.fromkeys(NAMES, (6, 6))
-    assert {name: said.value for name, said in run.published.items()} == dict.fromkeys(NAMES, 6)
-    wanted = by_link(run.transcript.envelopes)
-    assert by_link(play(setup, batch=1).envelopes) == wanted
 
 
 def test_a_signature_is_that_of_the_statement() -> None:

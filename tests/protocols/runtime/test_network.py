@@ -181,12 +181,6 @@ def test_rounds_are_the_longest_causal_path(
         assert paths.longest == on_paper(comparison, K)
 
 
-def test_rounds_do_not_depend_on_the_schedule() -> None:
-    made = setup(3, 1)
-    found = {rounds(counted(made.simulate(schedule=Stream.insecure_from_seed(f"r {i}")), made)) for i in range(4)}
-    assert found == {rounds(counted(made.simulate(), made))}
-
-
 def envelope(sender: str, to: str, size: int, number: int = 0, kind: str = "Kind") -> Envelope:
     """An envelope of exactly this size."""
     made = (Envelope(bytes(32), sender, to, kind, "stage", number, 1, bytes(32), bytes(n)) for n in range(size))

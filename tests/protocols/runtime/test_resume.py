@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-import pytest
-from support.sessions import Setup, by_link, setup, start
+from support.sessions import Setup, setup, start
 from support.toy_sum import PROGRAM, Sums, inputs
 
 from protocols.arithmetic.rng import Stream
@@ -17,105 +14,6 @@ from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import Absent
 from tests.support.refusals import refused
-
-KILLS = 20
-
-
-@dataclass
-class Relay:
-    """Carries mail and keeps it: a site asks for what it has not committed. Repeats are dropped, if they are alike."""
-
-    setup: Setup
-    links: dict[tuple[str, str], list[Envelope]] = field(default_factory=dict)
-    sent: list[Envelope] = field(default_factory=list)
-    repeated: int = 0
-
-    def __post_init__(self) -> None:
-        self.board = BulletinBoard(self.setup.session)
-
-    def post(self, envelope: Envelope) -> None:
-        link = self.links.setdefault((envelope.sender, envelope.to), [])
-        if envelope.number < len(link):
-            assert link[envelope.number] == envelope, "two envelopes of one number"
-            self.repeated += 1
-            return
-        assert envelope.number == len(link)
-        link.append(envelope)
-        self.sent.append(envelope)
-        if envelope.is_public:
-            self.board.post(envelope)
-
-
-@dataclass
-class Site:
-    """One participant: what is on its disk, and the actor in its memory, which can be lost at any moment."""
-
-    relay: Relay
-    name: str
-    coins: Stream
-    kills: int = 0
-    state: bytes | None = None
-    counter: int = 0
-    outbox: list[Envelope] = field(default_factory=list)
-    actor: Actor | None = None
-
-    def turn(self) -> bool:
-        """Take mail, run, commit, send; whether anything happened. The process may die between any two of them."""
-        actor = self.actor or self._risen()
-        self.actor = actor
-        before = actor.channel.counters.received.copy()
-        new = [e for (s, to), link in self.relay.links.items() if to == self.name for e in link[before.get(s, 0) :]]
-        for envelope in new[: 1 + self.coins.below(3)]:
-            actor.deliver(envelope)
-        if self._killed():
-            return True
-        out = actor.advance()
-        if actor.done:
-            out += actor.release()
-        if self._killed():
-            return True
-        self.state, self.counter, self.outbox = replay.save(actor), actor.counter, [*self.outbox, *out]
-        if self._killed():
-            return True
-        for envelope in self.outbox:
-            self.relay.post(envelope)
-            if self._killed():
-                return True
-        self.outbox = []
-        return bool(new or out)
-
-    def _killed(self) -> bool:
-        if not self.kills or self.coins.below(8):
-            return False
-        self.kills -= 1
-        self.actor = None
-        return True
-
-    def _risen(self) -> Actor:
-        session, identities, seeds, given = self.relay.setup
-        board, me = self.relay.board.greetings, identities[self.name]
-        if self.state is None:
-            return Actor(session, self.name, me, seeds[self.name], given[self.name], board)
-        return replay.resume(session, self.state, me, self.counter, board)
-
-
-def relayed(made: Setup, coins: Stream, kills: int) -> tuple[Relay, list[Site]]:
-    relay = Relay(made)
-    sites = [Site(relay, name, coins.fork(name), kills) for name in made.session.names]
-    while any([site.turn() for site in sites]):
-        pass
-    return relay, sites
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_killed_at_random_places_the_same_bytes(seed: int) -> None:
-    """20 kills over four participants, before and after mail, run, commit and each send."""
-    made = setup(3, 2)
-    wanted = by_link(made.simulate().transcript.envelopes)
-    relay, sites = relayed(made, Stream.insecure_from_seed(f"kills {seed}"), KILLS // 4)
-    assert by_link(relay.sent) == wanted
-    assert [site.kills for site in sites] == [0] * 4
-    assert relay.repeated  # some were sent again, and they were the same
 
 
 def test_marks_are_in_the_state() -> None:

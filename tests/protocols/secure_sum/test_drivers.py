@@ -138,39 +138,6 @@ def test_after_a_crash_between_charge_and_letter_the_ledger_has_the_charge() -> 
     assert ledger == ["sum 0", "sum 1"]
 
 
-def left_when_charged(setup: Setup) -> list[int]:
-    """How many masked inputs of a party have left when it is charged for one."""
-    posted: list[Envelope] = []
-    found: list[int] = []
-
-    def tamper(n: int, envelope: Envelope) -> list[tuple[str, Envelope]]:
-        posted.append(envelope)
-        return [(envelope.to, envelope)]
-
-    def charge(name: str, label: str) -> None:
-        found.append(sum((e.sender, e.kind) == (name, "Masked") for e in posted) - int(label.removeprefix("sum ")))
-
-    setup.simulate(tamper=tamper, charge=charge)
-    return found
-
-
-@pytest.mark.parametrize("name", ["drop-outs", "nobody may vanish"])
-def test_nothing_has_left_when_it_is_charged(name: str) -> None:
-    assert left_when_charged(SESSIONS[name]) == [0] * 6
-
-
-def test_a_role_that_pays_after_it_has_sent_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    send, spend = steps.send_masked, Endpoint.spend
-
-    def late(me: Endpoint, *given: Any) -> None:
-        send(me, *given)
-        spend(me, "sum 0" if len(given[2]) == 2 else "sum 1")
-
-    monkeypatch.setattr(Endpoint, "spend", lambda me, label: None)
-    monkeypatch.setattr(steps, "send_masked", late)
-    assert left_when_charged(SESSIONS["drop-outs"]) == [1] * 6
-
-
 # What is kept.
 
 
@@ -257,16 +224,6 @@ def test_where_nobody_may_vanish_no_state_goes_back_to_a_sum_that_is_over(monkey
     assert held_of_sums(setup) ^ right == {(2, False, (False, False, on)) for on in (False, True)}  # one too many
     monkeypatch.setattr(complete, "with_next_pairs", lambda p, over: over)  # the twin keeps the first for all sums
     assert (1, False, (True, False, False)) in held_of_sums(setup)
-
-
-def test_a_result_that_keeps_its_shares_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    after = Vault.after
-
-    def keeping(vault: Vault, *given: Any) -> Vault:
-        return replace(after(vault, *given), secrets=vault.secrets)
-
-    monkeypatch.setattr(Vault, "after", keeping)
-    assert kept_too_long(TWO) > 0
 
 
 def test_a_stage_that_does_not_take_the_place_of_the_one_before_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault, PeerError
 from protocols.runtime.session import Greeting
-from protocols.secure_sum import PROGRAM, dealing, masks, roster, unmasking
+from protocols.secure_sum import PROGRAM, dealing, unmasking
 from protocols.secure_sum.messages import MaskKeys
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Held
@@ -124,14 +124,6 @@ def test_a_share_that_was_not_dealt_is_dropped_and_the_others_open(monkeypatch: 
     ]
 
 
-def test_a_checker_of_greetings_that_looks_away_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin: all go on, and pay, with the key that P1 has as well."""
-    monkeypatch.setattr(roster, "mask_key_fault", lambda *_: None)
-    ledger = Ledger()
-    simulated(greeting_otherwise(made(parameters(3, 0, 1, (1, 1))), copied), ledger, {"P3": 5})
-    assert ledger.charged
-
-
 # The tree of the shares of all sums.
 
 
@@ -152,27 +144,6 @@ def test_each_leaf_leads_to_the_root_by_its_path_and_by_no_other(held: list[Held
         for level in range(len(path)):
             altered = (*path[:level], bytes(32), *path[level + 1 :])
             assert dealing.climb_path(leaf, r, altered) != top
-
-
-def test_a_leaf_is_bound_to_dealer_holder_sum_and_both_kinds() -> None:
-    one, other = bytes(32), bytes(31) + b"\1"
-    parts = [
-        (i, j, r, b, s) for i in (0, 1) for j in (0, 1) for r in (0, 1) for b in (one, other) for s in (one, other)
-    ]
-    assert len({dealing.share_leaf(*of_one) for of_one in parts}) == len(parts)
-    assert len({dealing.seed_commitment(i, r, b) for i in (0, 1) for r in (0, 1) for b in (one, other)}) == 8
-    assert dealing.share_digest(one) != dealing.seed_commitment(0, 0, one)
-
-
-def test_a_pair_mask_is_of_both_names_so_that_a_reflected_key_cancels_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a victim between two copies of one key: its masks with them cancel if they do not depend on who has them."""
-    p = parameters(3, 0, 1)
-    s, key = bytes(range(32)), masking.public_key(bytes(range(1, 33)))
-    z, keys = (1, 2), (key, masking.public_key(s), key)
-    assert masks.mask_openly(p, z, bytes(32), 1, None, s, keys) != z
-    pair = masking.pair_mask
-    monkeypatch.setattr(masking, "pair_mask", lambda context, one, other, *rest: pair(context, 0, 1, *rest))
-    assert masks.mask_openly(p, z, bytes(32), 1, None, s, keys) == z
 
 
 # A dealer whose shares are what it committed to, and do not all lie on one polynomial.
@@ -226,10 +197,3 @@ def test_so_many_subsets_are_tried_and_no_more() -> None:
     assert many[0] == tuple(range(67))
     assert len({frozenset(x) for x in many}) == unmasking.MOST_TRIES
     assert {len(set(x)) for x in many} == {67}
-
-
-def test_with_one_bad_share_of_a_hundred_some_subset_is_good() -> None:
-    """A subset of 67 leaves it out with a probability of .33: all 128 have it with one of 2^-74."""
-    rng = Stream.insecure_from_seed("one bad")
-    for bad in (0, 50, 99):
-        assert any(bad not in subset for subset in unmasking.subsets(tuple(range(100)), 67, rng))

@@ -15,14 +15,12 @@ import pytest
 import scipy.stats
 
 from protocols import secure_sum
-from protocols.arithmetic import shamir
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
-from protocols.errors import DecodeError, LocalError
+from protocols.errors import DecodeError
 from protocols.secure_sum import dealing, masks
 from protocols.secure_sum.parameters import Block, Parameters
-from protocols.secure_sum.values import Secrets, Vault
 from tests.support.refusals import refused
 
 HOME = Path(secure_sum.__file__).parent
@@ -104,25 +102,6 @@ def test_one_message_is_uniform_whatever_it_hides(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(masking, "closed_mask", short)
     assert p_value(found.blinded(0, (0,) * found.p.length(0))) < 1e-6
-
-
-def test_what_may_be_opened_is_no_closed_pair_and_what_is_closed_cannot_be_dealt() -> None:
-    """By their types: a seed, a dealt mask key and what is agreed under it are bytes, and closed secrets are none."""
-    open_, shut = session(1, 1), session(3, 0)
-    for secret in (open_.dealt[0].b[0], open_.dealt[0].s[0], masking.agree(open_.dealt[0].s[0], open_.keys[1])):
-        with pytest.raises(AttributeError):
-            masking.closed_mask(CONTEXT, secret, 1, 3, 8)  # type: ignore[arg-type]
-        with pytest.raises(AttributeError):
-            masking.closed_pairs(secret, 0, open_.keys)  # type: ignore[arg-type]
-    closed = dealing.closed_secret(Stream.insecure_from_seed("closed"))
-    with pytest.raises(TypeError):
-        shamir.deal(closed, 2, 3, Stream.insecure_from_seed("shares"))  # type: ignore[arg-type]
-    with pytest.raises(TypeError):
-        masking.pair_mask(CONTEXT, 0, 1, shut.pairs[0], 3, 8)  # type: ignore[arg-type]
-    with refused("opening.no_closed_pair", error=LocalError):
-        _ = Vault(b"", b"", (), (Secrets(bytes(32), bytes(32), ()),)).pairs
-    with refused("sum.over", error=LocalError, sum=0):
-        Vault(b"", b"", (), shut.pairs[0]).of(0)
 
 
 def test_one_place_makes_closed_secrets_and_one_expands_them() -> None:

@@ -13,7 +13,6 @@ from support.coalition import Coalition, session
 from support.role_code import Code, Patch, copied
 from support.sessions import with_roles
 from support.sum_checks import ALL, five
-from support.sum_checks_secrets import copied_key, copied_with_top_bit, copied_with_torsion, greeted_with
 from support.sums import made, parameters
 
 from protocols.arithmetic.rng import Stream
@@ -28,12 +27,6 @@ from protocols.secure_sum.messages import PublishedShare, PublishedSum, Shares, 
 from protocols.secure_sum.values import Held
 from tests.support.refusals import refused
 
-AS_BYTES = Patch(
-    "masking",
-    'return (x * modular.invert(z, _P) % _P).to_bytes(KEY_BYTES, "little") if z else None',
-    "return key if z else None",
-)
-BLAMING = Patch("roster", "                return None, Fault(", "                return name, Fault(")
 BLAMING_READERS = Patch(
     "setup",
     'me.stop("greetings.not_alike", party=name)',
@@ -47,37 +40,6 @@ OF_ANY_RESULT = Patch(
 )
 OF_ANY_START = Patch("disputes", "if start.roster != roster:", "if False:")
 OF_ANY_CONTEXT = Patch("sums", "if listed.context != at or 0 < len(U) < p.fewest:", "if 0 < len(U) < p.fewest:")
-IN_LANES = Patch("masking", "if width in MACHINE_BYTES:", "if width in ():")  # as other widths are added up
-TOO_WIDE = Patch("masking", 'np.zeros(length, dtype=f"=u{width}")', "np.zeros(length, dtype=np.uint64)")
-CARRYING = (
-    Patch("masking", "even = (even + (words & lanes)) & lanes", "even += words & lanes"),
-    Patch("masking", "odd = (odd + (words >> bits & lanes)) & lanes", "odd += words >> bits & lanes"),
-    Patch("masking", "whole = even | odd << bits", "whole = (even & lanes) | (odd & lanes) << bits"),
-)
-
-
-@pytest.mark.parametrize("copy", [copied_key, copied_with_top_bit, copied_with_torsion])
-def test_a_copy_of_a_mask_key_is_one_in_whatever_bytes(copy: Any) -> None:
-    assert not greeted_with(role_code.honest(), copy).letters
-    assert bool(greeted_with(copied(AS_BYTES), copy).letters) == (copy is not copied_key)
-
-
-def test_nobody_is_blamed_for_a_key_that_somebody_copied() -> None:
-    """The first party copies the last one's key, having seen it: in their order the last one comes second."""
-
-    def copying(code: Code) -> Coalition:
-        c = session(code, 3, 1, 0, colluding=(0,))
-        c.greet()
-        key = c.mask_key("P3")
-        hello = c.greeting("P1", lambda said: replace(said, keys=(key,)))
-        for board in c.boards.values():
-            board["P1"] = hello
-        c.pump()
-        c.start()
-        return c
-
-    assert not copying(role_code.honest()).failed
-    assert {error.culprit for error in copying(copied(BLAMING)).failed.values()} == {"P3"}
 
 
 def test_charlie_blames_nobody_for_having_seen_other_greetings() -> None:
@@ -176,16 +138,6 @@ def test_a_party_signs_no_survivors_of_another_context() -> None:
     c = five(role_code.honest())
     c.propose(0, ALL, ALL[:1], listed=1 << len(ALL))
     assert (c.failed["P1"].culprit, c.failed["P1"].broken.code) == (CURATOR_NAME, "survivors.no_party")
-
-
-def test_more_masks_than_a_short_word_has_values_stay_in_their_places() -> None:
-    """Bytes, as in a ring of 8 bits: 600 masks are what Charlie lifts when 31 of 64 parties have vanished."""
-    masks = [bytes([255] * 5)] * 600
-    truth = (255 * 600 % 256,) * 5
-    assert role_code.honest().masking.combined(masks, [], 5, 1) == truth
-    assert copied(IN_LANES).masking.combined(masks, [], 5, 1) == truth
-    assert copied(IN_LANES, *CARRYING).masking.combined(masks, [], 5, 1) != truth
-    assert copied(TOO_WIDE).masking.combined(masks, [], 5, 1) != truth
 
 
 @pytest.mark.parametrize("twin", [False, True])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.sessions import Setup, with_roles
-from support.sums import Ledger, Loose, greetings, made, outcome, parameters, simulated, wrong
+from support.sums import Ledger, Loose, made, outcome, parameters, simulated, wrong
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
@@ -19,7 +18,7 @@ from protocols.errors import LocalError
 from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Program
-from protocols.secure_sum import PROGRAM, complete, dealing, ideal, masks, publishing, roster, setup, steps, sums
+from protocols.secure_sum import PROGRAM, complete, ideal, publishing, roster, setup, steps, sums
 from protocols.secure_sum.messages import Ended, Result
 from protocols.secure_sum.parameters import SHARES, Parameters, most_dropouts, stage
 from protocols.secure_sum.values import CuratorState
@@ -71,14 +70,6 @@ def test_eighty_parties_come_to_the_ideal_sum() -> None:
     assert is_ideal(parameters(80, 79, 0, (1,)), 1)
 
 
-def test_a_sum_of_other_signs_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The twin: both ends of a pair add their mask."""
-    combined = masking.combined
-    monkeypatch.setattr(masking, "combined", lambda plus, minus, *size: combined([*plus, *minus], [], *size))
-    with pytest.raises(AssertionError):
-        is_ideal(parameters(3, 0, 1), 1)
-
-
 def test_an_input_of_another_length_is_refused() -> None:
     session = made(parameters(3, 0, 1, (2, 1)))
     p, mine = session.inputs["P1"]
@@ -115,17 +106,6 @@ def test_the_context_differs_for_each_sum_session_roster_and_result(D: int) -> N
     again = contexts(other_numbers)
     assert again[0] == first[0]
     assert not set(again[1:]) & set(seen)  # the second query depends on the first result
-
-
-def test_each_part_of_a_context_counts() -> None:
-    p = parameters(3, 0, 1)
-    one, other = both = bytes(32), bytes(31) + b"\1"
-    assert len({roster.sum_context(*parts) for parts in product(both, both, (0, 1), both)}) == 16
-    assert roster.first_query(one) != roster.first_query(other)
-    parts = product(both, (0, 1), both, (6, 7), ((1, 2), (1, 3)))
-    assert len({roster.next_query(p, *of_one) for of_one in parts}) == 32
-    assert roster.inputs_digest({0: both}) != roster.inputs_digest({1: both}) != roster.inputs_digest({})
-    assert len({roster.inputs_digest({0: (a, b), 1: (c, d)}) for a, b, c, d in product(both, repeat=4)}) == 16
 
 
 # Charlie tells one party another sum.
@@ -178,20 +158,3 @@ def test_who_was_told_another_sum_is_out_by_itself(D: int) -> None:
         "P2": (CURATOR_NAME, "too few signatures of survivors")
     }
     assert wrong(session, left, loose.ledger) == []
-
-
-def test_with_a_mask_of_another_query_no_sum_comes_out() -> None:
-    """If Charlie took the input in as it is, what he gets is no sum: its pair masks do not cancel."""
-    p = parameters(3, 0, 1)
-    session = made(p)
-    run = session.simulate(views=True)
-    said = greetings(session, run.transcript.envelopes)
-    keys = roster.mask_keys(p, said)[0]
-    dealt = {i: dealing.deal_seeds(p, session.seeds[name].fork("greeting")) for i, name in enumerate(p.parties)}
-    given_ = {name: session.inputs[name][1] for name in p.parties}
-    added = {i: ideal.functionality(p, given_, 0, [i]) for i in range(p.K)}
-    at = {i: bytes([i == 1]) * 32 for i in range(3)}
-    for contexts_, right in ((dict.fromkeys(range(3), bytes(32)), True), (at, False)):
-        y = {i: masks.mask_openly(p, added[i], contexts_[i], i, dealt[i].b[0], dealt[i].s[0], keys) for i in range(3)}
-        S = masks.unmask_sum(p, bytes(32), y, {i: dealt[i].b[0] for i in range(3)}, keys)
-        assert (p.ring.add_vectors(*added.values()) == S) is right

@@ -13,7 +13,6 @@ from support import forgeries as f
 from support.audited import Folders, toy_run
 from support.shown import ShownPage
 
-from smc_dp.cli import screen
 from smc_dp.cli.main import main
 from smc_dp.run.folder import PAGE
 from smc_dp.run.release import RELEASE, TRANSCRIPT
@@ -57,14 +56,6 @@ def unsaid(texts: list[str], printed: str) -> list[str]:
     return [text for text in texts if closed(text) not in closed(printed)]
 
 
-def test_lines_fit_a_terminal(
-    honest: Folders, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(screen, "paragraph_width", lambda: 60)
-    assert main(["show", str(honest.run)]) == 0
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
-
-
 @pytest.mark.parametrize(("command", "option"), [("show", "--html"), ("audit", "--report")])
 @pytest.mark.parametrize("where", ["run/page.html", "link/x.html", "nowhere/x.html", "there.html", "dangling"])
 def test_a_page_is_a_new_file_outside_of_the_run(
@@ -87,7 +78,6 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -
     return err.removeprefix("error: ")
 
 
-@pytest.mark.parametrize("with_page", [False, True])
 @pytest.mark.parametrize(
     "make",
     [
@@ -100,13 +90,12 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -
 )
 def test_a_folder_that_contradicts_itself_is_not_shown(
     make: Callable[[Path, Path], Path],
-    with_page: bool,
     honest: Folders,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = make(honest.run, tmp_path / "run")
-    if with_page and run.is_dir():
+    if run.is_dir():
         (run / PAGE).write_text(LIE)
     refused(capsys, tmp_path, "show", str(run))
     refused(capsys, tmp_path, "show", str(run), "--html", str(tmp_path / "page.html"))

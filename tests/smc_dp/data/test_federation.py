@@ -29,28 +29,19 @@ def test_what_parties_hold() -> None:
 
 WRONG: dict[str, tuple[Any, str]] = {
     "no parties": (lambda: Federation((), 2), "parties.none"),
-    "one class": (lambda: Federation((rows(),), 1), "classes.not_a_number"),
     "no rows": (lambda: Federation((rows(), rows(0)), 2), "rows.none"),
     "wider": (lambda: Federation((rows(), rows(d=3)), 2), "federation.wrong_width"),
     "flat": (lambda: Federation((rows(X=np.ones(3)),), 2), "federation.wrong_width"),
     "too long": (lambda: Federation((rows(X=np.full((3, 2), 0.8)),), 2), "rows.outside_ball"),
     "nan": (lambda: Federation((rows(X=np.array([[0.1], [np.nan], [0]])),), 2), "federation.not_finite"),
-    "infinite": (lambda: Federation((rows(X=np.array([[0.1], [0.1], [np.inf]])),), 2), "federation.not_finite"),
     "third class": (lambda: Federation((rows(y=np.array([0, 1, 2])),), 2), "rows.unknown_class"),
-    "negative class": (lambda: Federation((rows(y=np.array([0, -1, 1])),), 2), "rows.unknown_class"),
-    "labels of another length": (lambda: Federation((rows(y=np.array([0, 1])),), 2), "rows.wrong_class_numbers"),
     "labels of another type": (lambda: Federation((rows(y=np.array([0.0, 1, 1])),), 2), "rows.wrong_class_numbers"),
     "names": (lambda: Federation((rows(),), 2, names=("a", "b")), "parties.names_not_different"),
-    "names alike": (lambda: Federation((rows(), rows()), 2, names=("a", "a")), "parties.names_not_different"),
     "classes as text": (lambda: Federation((rows(),), "2"), "classes.not_a_number"),  # type: ignore[arg-type]
-    "endless classes": (lambda: Federation((rows(),), 10**6), "classes.not_a_number"),
     "a list of parties": (lambda: Federation([rows()], 2), "parties.not_rows"),  # type: ignore[arg-type]
     "pairs": (lambda: Federation(((rows().X, rows().y),), 2), "parties.not_rows"),  # type: ignore[arg-type]
     "half precision": (lambda: Federation((rows(X=np.full((3, 2), 0.5, dtype=np.float16)),), 2), "rows.not_float64"),
-    "single precision": (lambda: Federation((rows(X=np.full((3, 2), 0.5, dtype=np.float32)),), 2), "rows.not_float64"),
-    "complex": (lambda: Federation((rows(X=np.full((3, 2), 0.5j)),), 2), "rows.not_float64"),
     "objects": (lambda: Federation((rows(X=np.full((3, 2), None)),), 2), "rows.not_float64"),
-    "a list of rows": (lambda: Federation((rows(X=[[0.5, 0.5]]),), 2), "rows.not_float64"),
     "masked": (lambda: Federation((rows(X=np.ma.ones((3, 2))),), 2), "rows.not_float64"),
     "no labels": (lambda: Federation((rows(y=None),), 2), "rows.no_class_numbers"),
     "auxiliary list": (lambda: Federation((rows(),), 2, unlabelled=[[0.1]]), "rows.not_float64"),  # type: ignore[arg-type]

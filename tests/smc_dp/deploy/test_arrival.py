@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 from support import sites
 from support.corrupted import Corrupted, course, site_of
-from support.linear_path import linear
-from support.sessions import Setup, setup
 from support.sites import Sites, few_sums
-from support.sums import made, parameters
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime import message, state
@@ -168,22 +165,3 @@ def test_a_state_that_nobody_could_load_is_one_line(run: Sites, monkeypatch: pyt
     run.begin(C)
     run.run(until=lambda: C in run.ends)
     assert run.ends[C] == "aborted"
-
-
-WHOLE: dict[str, Callable[[], Setup]] = {
-    "linear": lambda: linear([3, 5, 4, 2]),
-    "pairs": lambda: setup(4, 2, "all-pairs"),
-    "tournament": lambda: setup(5, 2),
-    "sum": lambda: made(parameters(5, 1, 1, (2, 3))),
-    "sum without drop-outs": lambda: made(parameters(5, 1, 0, (2, 3, 1))),
-    "verifiable sum": lambda: made(parameters(5, 1, 1, (2, 3), verifiable=True)),
-}
-
-
-@pytest.mark.parametrize("what", WHOLE)
-def test_whatever_a_protocol_sends_may_arrive(what: str) -> None:
-    whole = WHOLE[what]()
-    limits = Arrivals(whole.session)
-    envelopes = whole.simulate().transcript.envelopes
-    assert not [fault for e in envelopes if (fault := limits.unexpected(e) or limits.count(e))]
-    assert max(e.size for e in envelopes) <= limits.longest

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 from support import sites
-from support.carrier_suite import ENDURING, CarrierSuite, RunningRelay
+from support.carrier_suite import ENDURING, CarrierSuite, RunningRelay, made_in, over
 from support.flower_turns import give_turns, passed
-from support.sites import AtHand
+from support.sites import AtHand, Sites
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import Envelope
@@ -35,6 +35,7 @@ from smc_dp.deploy.frame import MOST_FRAME_BYTES, CarrierError, Frame
 from smc_dp.deploy.join import open_carrier
 from smc_dp.deploy.study import JointStudy
 from tests.smc_dp.deploy.test_described_study import DESCRIBED, numbers
+from tests.smc_dp.deploy.test_kills import COMMITTED, DyingStore, Fate, Killed, Mortal, called
 from tests.support.refusals import refused
 
 PAUSE = 0.1
@@ -89,6 +90,28 @@ def flower(folder: Path) -> Iterator[RunningRelay]:
 @pytest.mark.slow
 class TestFlower(CarrierSuite):
     running = staticmethod(flower)  # type: ignore[assignment]
+
+    def test_a_site_that_dies_at_each_of_its_commits_and_the_relay_with_it_change_nothing(
+        self, relay: FlowerRelay, tmp_path: Path
+    ) -> None:
+        class Shared(Fate):
+            def meet(self, where: str, what: Iterable[str]) -> None:
+                try:
+                    super().meet(where, what)
+                except Killed:
+                    relay.kill()
+                    relay.start()
+                    raise
+
+        whole = Sites(relay.study, tmp_path / "whole").run()
+        fate = Shared(f"{COMMITTED}: {called(frame)}" for frame in whole.frames())
+        with over(relay, tmp_path / "sites", lambda name, way: way, Mortal) as run:
+            run.kind = partial(DyingStore, fate)
+            run.run()
+            assert not fate.left
+            assert made_in(run) == made_in(whole)
+            assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
+        whole.close()
 
 
 def test_the_relay_has_the_names_of_the_curator_and_of_all() -> None:

@@ -16,10 +16,10 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.deploy.curator_site import CuratorBusiness
 from smc_dp.deploy.frame import Carrier, Frame
 from smc_dp.deploy.party_site import PartyBusiness
-from smc_dp.deploy.store import KeptState, SiteStore
+from smc_dp.deploy.store import KeptState, SiteStore, StateNumber
 
 BEFORE, COMMITTED, SENT, NOTED, TAKEN = "before its commit", "committed", "sent", "noted as sent", "taken"
-CHARGED, WRITTEN = "charged", "written"
+CHARGED, WRITTEN, UNCOUNTED = "charged", "written", "committed, and not counted"
 RUNS, OTHERS = 10, 4
 
 
@@ -76,6 +76,10 @@ class DyingStore(SiteStore):
         super().sent(frames)
         self._fate.of(frames, NOTED)
 
+    def _write(self, count: StateNumber) -> None:
+        self._fate.meet(UNCOUNTED, [f"{self.path.parent.parent.name} {count.number}"])
+        super()._write(count)
+
 
 class DyingCarrier(PassingCarrier):
     """Dies after one frame of many was sent."""
@@ -118,8 +122,11 @@ def dying(monkeypatch: pytest.MonkeyPatch, fate: Fate, kind: type[Any], method: 
     monkeypatch.setattr(kind, method, done)
 
 
-def mortal(whole: Sites, folder: Path, fate: Fate, **options: Any) -> Sites:
+def mortal(whole: Sites, folder: Path, fate: Fate, patch: pytest.MonkeyPatch, **options: Any) -> Sites:
     """The same run, in which programs die."""
+    dying(patch, fate, PartyBusiness, "begins", CHARGED)
+    for kind in (PartyBusiness, CuratorBusiness):
+        dying(patch, fate, kind, "released", WRITTEN)
     run = Mortal(
         whole.study, folder, lambda name, way: DyingCarrier(fate, way), partial(DyingStore, fate), options=options
     )
@@ -145,10 +152,7 @@ def test_ten_runs_with_kills_everywhere_leave_what_one_without_leaves(
     for number, places in enumerate(plans(frames, curator_run.study.names, RUNS, OTHERS)):
         fate = Fate(places)
         with monkeypatch.context() as patch:
-            dying(patch, fate, PartyBusiness, "begins", CHARGED)
-            for kind in (PartyBusiness, CuratorBusiness):
-                dying(patch, fate, kind, "released", WRITTEN)
-            run = mortal(curator_run, fast_path / str(number), fate)
+            run = mortal(curator_run, fast_path / str(number), fate, patch)
         assert sites.stage_result(run) == sites.stage_result(curator_run)
         assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
         met |= {place for death in fate.deaths for place in death}
@@ -157,10 +161,24 @@ def test_ten_runs_with_kills_everywhere_leave_what_one_without_leaves(
     assert {place.partition(":")[0] for place in met} == {BEFORE, COMMITTED, SENT, NOTED, TAKEN, CHARGED, WRITTEN}
 
 
-def test_dead_between_a_commit_and_its_send_a_site_sends_what_it_committed(curator_run: Sites, fast_path: Path) -> None:
+def test_dead_between_a_commit_and_its_send_a_site_sends_what_it_committed(
+    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Coins are the system's, so that nothing is made twice by chance."""
     fate = Fate([f"{COMMITTED}: envelope 0 from P2 to public"])
-    run = mortal(curator_run, fast_path, fate, coins=None)
+    run = mortal(curator_run, fast_path, fate, monkeypatch, coins=None)
     assert sites.ends(run) == ["released"] * 4
     assert len(fate.deaths) == 1
+    run.close()
+
+
+def test_dead_between_two_things_that_belong_together_a_site_does_the_second(
+    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its charge and its first state; a state and the number of it; its release and the end of its study."""
+    fate = Fate([f"{CHARGED}: P1", f"{UNCOUNTED}: P1 3", f"{WRITTEN}: P2", f"{WRITTEN}: charlie"])
+    run = mortal(curator_run, fast_path, fate, monkeypatch)
+    assert sites.stage_result(run) == sites.stage_result(curator_run)
+    assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
+    assert not fate.left
     run.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import ssl
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import partial
@@ -267,9 +266,6 @@ def test_only_certificates_of_the_kit_connect(strict: NatsRelay, tmp_path: Path)
         fault = raised.value.fault
         hung_up = fault.code == "relay.not_reached" and (is_forged or fault.fields["hint"])  # before it said why
         assert hung_up or fault.code == code
-    assert not anonymous(strict)
-    with relay(tmp_path / "twin", twin=open_to_all, opened=False) as twin:
-        assert anonymous(twin)
 
 
 def unknown_to_the_relay(running: NatsRelay, folder: Path) -> Path:
@@ -294,33 +290,6 @@ def credentials(folder: Path, by: Certified, one: Certified) -> Path:
     (folder / CERTIFICATE_FILE).write_bytes(one.certificate_pem)
     (folder / KEY_FILE).write_bytes(one.key_pem)
     return folder
-
-
-def open_to_all(subjects: RelaySubjects, address: str, account: str) -> str:
-    return head(subjects, address).replace("verify_and_map: true", "verify: false")
-
-
-def anonymous(running: NatsRelay) -> bool:
-    """Whether somebody without a certificate gets in."""
-
-    async def connected() -> bool:
-        client = Client()
-        tls = ssl.create_default_context(cafile=running.operator / CA_FILE)
-        attempts = {"allow_reconnect": False, "max_reconnect_attempts": 1, "reconnect_time_wait": 0}
-        try:
-            await client.connect(running.study.relay, tls=tls, error_cb=_ignore, **attempts)
-            await asyncio.wait_for(client.flush(), 1)
-            return client.is_connected
-        except (Error, OSError, TimeoutError):
-            return False
-        finally:
-            await client.close()
-
-    return asyncio.run(connected())
-
-
-async def _ignore(error: Exception) -> None:
-    pass
 
 
 def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One nats-server serves several studies: all run to the end, and one is removed without a trace."""
+"""Studies over a real nats-server, several over one: all run to the end, and one is removed without a trace."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support.organisations import CHARGED_ONCE, entries
 from support.relays import (
     PARTIES,
     NatsRelay,
@@ -24,7 +25,7 @@ from support.relays import (
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.deploy.frame import CarrierError, Frame
-from smc_dp.deploy.join import take_part
+from smc_dp.deploy.join import Part, take_part
 from smc_dp.deploy.nats.provision import open_study, provision_relay, readme_of
 from smc_dp.deploy.nats.server import (
     STUDY_LIST,
@@ -39,6 +40,18 @@ SITES = (*PARTIES, CURATOR_NAME)
 NORTH, SOUTH, WEST = PARTIES
 
 
+def test_every_site_makes_the_same_release_and_settles_its_own_book(tmp_path: Path) -> None:
+    with relay(tmp_path) as running, ThreadPoolExecutor(len(SITES)) as pool:
+        parts = list(pool.map(lambda name: part(running, tmp_path, name), SITES))
+    assert [(part.name, part.end, part.why.on_screen()) for part in parts] == [(name, "released", "") for name in SITES]
+    rows = [None if part.compared is None else part.compared.rows for part in parts]
+    assert rows == [None, 25, 30, None]  # the first has too few to say anything, Charlie none
+    for file in ("release.json", "transcript.jsonl"):
+        assert len({(part.out / file).read_bytes() for part in parts}) == 1
+    for name in PARTIES:
+        assert entries(tmp_path / name / f"{name}.ledger") == CHARGED_ONCE
+
+
 @pytest.mark.slow
 def test_two_studies_run_to_the_end_over_one_server_and_one_is_removed(tmp_path: Path) -> None:
     with relay(tmp_path) as first, ThreadPoolExecutor(2 * len(SITES)) as pool:
@@ -46,7 +59,7 @@ def test_two_studies_run_to_the_end_over_one_server_and_one_is_removed(tmp_path:
         second = two_studies(first, tmp_path)
         later = [pool.submit(part, second, tmp_path / "second", name) for name in SITES]
         waiting += [pool.submit(part, first, tmp_path / "first", name) for name in SITES[2:]]
-        assert [found.result() for found in (*waiting, *later)] == [True] * 2 * len(SITES)
+        assert [found.result().end for found in (*waiting, *later)] == ["released"] * 2 * len(SITES)
         for study in ("first", "second"):
             releases = {(tmp_path / study / name / "run" / "release.json").read_bytes() for name in SITES}
             assert len(releases) == 1
@@ -92,11 +105,11 @@ def test_a_removed_study_that_is_added_again_has_nothing_of_the_former(tmp_path:
             former.last(WEST, "envelope")
 
 
-def part(running: NatsRelay, folder: Path, name: str) -> bool:
-    """Whether this site takes part until there is a release."""
+def part(running: NatsRelay, folder: Path, name: str) -> Part:
+    """What this site has when it has taken part."""
     files = ready(folder / name, name, running.study)
     shutil.copytree(running.site(name), folder / name / "credentials")
-    return take_part(folder / name / "study.toml", files, lambda line: None).end == "released"
+    return take_part(folder / name / "study.toml", files, lambda line: None)
 
 
 def remove(running: NatsRelay) -> None:

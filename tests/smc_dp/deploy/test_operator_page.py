@@ -150,7 +150,7 @@ def wait_for(sites: Sequence[Organisation]) -> dict[str, Seen]:
             seen[name].look(process.pid)
         return all(process.poll() is not None for _, process in going)
 
-    until("the end of all", are_over, look=LOOKS)
+    until("the end of all", are_over, 480, LOOKS)
     for site in sites:
         for line in list(site.started):
             assert site.ended(line) == 0, site.said

@@ -13,7 +13,6 @@ from support.sites import Sites
 from protocols.arithmetic.rng import Stream
 from smc_dp.deploy.frame import Carrier, Frame
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.study import JointStudy
 
 
 @pytest.mark.slow
@@ -27,52 +26,14 @@ def test_a_rough_relay_changes_no_sum(sum_run: Sites, fast_path: Path) -> None:
 
 
 class LosingCarrier(PassingCarrier):
-    """Brings everything but one frame: of this sender in this lane, the last that has come or a numbered one."""
-
-    def __init__(self, inner: Carrier, sender: str, lane: str, number: int) -> None:
-        super().__init__(inner)
-        self._lost = (sender, lane, number)
+    """Brings everything but the transcript."""
 
     def fetch(self, seconds: float) -> list[Frame]:
-        came = super().fetch(seconds)
-        lost = [p for p in came if (p.sender, p.lane, p.number) == self._lost]
-        if len(lost) == len(came):
-            self.taken(lost)
-        return [p for p in came if p not in lost]
-
-
-def without(study: JointStudy, folder: Path, reader: str, sender: str, lane: str, number: int) -> Sites:
-    """The run in which this reader never gets that frame."""
-    return Sites(
-        study,
-        folder,
-        between=lambda name, way: LosingCarrier(way, sender, lane, number) if name == reader else way,
-    ).run()
-
-
-def test_an_approval_that_is_lost_for_ever_is_waited_for_by_name(curator_run: Sites, fast_path: Path) -> None:
-    run = without(curator_run.study, fast_path, "P1", "P2", "approval", 0)
-    assert "waiting for the approvals of P2" in run.said["P1"]
-    assert run.ends["P1"] == "deadline"
-    assert run.facts("P1")["code"] == "approvals.deadline"
-    assert not run.releases()
-    states = [run.at[name].entries() for name in run.study.parties]
-    assert states == [[], ["refunded"], ["refunded"]]  # the others had begun
-    run.close()
-
-
-def test_a_letter_that_is_lost_for_ever_is_waited_for_by_name_and_then_no_more(fast_path: Path) -> None:
-    run = without(sites.joint(sites.PRR_MEAN), fast_path, "P1", "P2", "envelope", 1)
-    assert any("waiting for P2" in line for line in run.said["P1"])
-    assert run.ends == {"P1": "ended", "P2": "ended", "P3": "ended", "charlie": "deadline"}  # he waits the least
-    assert run.facts("P1")["code"] == "session.ended_by_others"
-    assert not run.releases()
-    assert [run.at[name].entries() for name in run.study.parties] == [["refunded"]] * 3
-    run.close()
+        return [frame for frame in super().fetch(seconds) if frame.lane != "transcript"]
 
 
 def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) -> None:
-    run = without(curator_run.study, fast_path, "P1", "charlie", "transcript", 0)
+    run = Sites(curator_run.study, fast_path, lambda name, way: LosingCarrier(way) if name == "P1" else way).run()
     assert run.ends == {"P1": "waiting", "P2": "released", "P3": "released", "charlie": "released"}
     assert "the role is at its end: waiting for the transcript of charlie" in run.said["P1"]
     assert run.at["P1"].entries() == ["open"]

@@ -23,7 +23,6 @@ def policy(limits: str = "", rest: str = "", *, epsilon: str = "1", delta: str =
     return parse_document(SitePolicy, said, "policy")
 
 
-AT, BEYOND = "at the limit", "beyond it"
 TESTS_KEYS = by_curator(top="insecure_test_keys = true").replace("3072", "512")
 ONE_LOST = text().replace("colluders = 1\ndropouts = 0", "colluders = 0\ndropouts = 1")
 

@@ -16,9 +16,8 @@ from support.sites import Sites
 
 from smc_dp.deploy.approval import RANDOM_BYTES, Approval
 from smc_dp.deploy.frame import Frame, Lane
-from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.store import SiteStore, StateNumber, StoreError
+from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.ledger import RELEASED
 from tests.support.refusals import refused
 
@@ -57,29 +56,6 @@ def test_an_approval_does_not_serve_a_second_session(
     assert set(sites.ends(renewed.run())) == {"released"}
     assert renewed.at["P1"].entries() == ["released"] * 2
     renewed.close()
-
-
-def test_a_program_that_died_between_its_book_and_its_first_state_goes_on(
-    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begins, died = PartyBusiness.begins, []
-
-    def die_once(self: PartyBusiness, *said: object, **how: bool) -> object:
-        made = begins(self, *said, **how)  # type: ignore[arg-type]
-        if not died:
-            died.append(self.member.name)
-            raise InterruptedError
-        return made
-
-    monkeypatch.setattr(PartyBusiness, "begins", die_once)
-    run = Sites(curator_run.study, fast_path)
-    with pytest.raises(InterruptedError):
-        run.run()
-    run.begin(died[0])
-    run.run()
-    assert sites.stage_result(run) == sites.stage_result(curator_run)
-    assert run.at[died[0]].entries() == ["released"]
-    run.close()
 
 
 def stopped_after_release(whole: Sites, folder: Path) -> Sites:
@@ -165,26 +141,4 @@ def test_a_state_does_not_go_on_where_the_relay_has_another_frame_under_a_key_of
         run.relay.put(frame)
     with refused("state.older_than_relay", error=StoreError):
         run.begin("P1")
-    run.close()
-
-
-def test_killed_between_a_commit_and_its_number_a_state_goes_on(
-    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The number may be one behind the state, for nothing has left by then."""
-    write, died = SiteStore._write, []
-
-    def die_once(self: SiteStore, count: StateNumber) -> None:
-        if count.number == 3 and self.path.parent.parent.name == "P1" and not died:
-            died.append(count)
-            raise SystemExit
-        write(self, count)
-
-    monkeypatch.setattr(SiteStore, "_write", die_once)
-    run = Sites(curator_run.study, fast_path)
-    with pytest.raises(SystemExit):
-        run.run()
-    run.begin("P1")
-    run.run()
-    assert sites.stage_result(run) == sites.stage_result(curator_run)
     run.close()

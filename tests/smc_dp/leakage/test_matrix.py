@@ -36,9 +36,13 @@ ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
 SOME = (("P2",), ("P1", "P3"), ("P2", "charlie"))
 
 
-@cache
 def found(name: str, K: int, chosen: tuple[tuple[str, ...], ...] | None = None) -> Matrix:
-    return coalition_matrix(PROTOCOLS[name], K, chosen=chosen or chosen_of(name, K))
+    return _computed(name, K, chosen or chosen_of(name, K))
+
+
+@cache
+def _computed(name: str, K: int, chosen: tuple[tuple[str, ...], ...] | None) -> Matrix:
+    return coalition_matrix(PROTOCOLS[name], K, chosen=chosen)
 
 
 def levels(row: Row) -> dict[str, str]:

@@ -39,7 +39,6 @@ IN_NO_FAMILY = {
     "batch": "scikit-learn has it",
     "indiv": "releases nothing in common",
     "release_all": "releases a committee and no model that scores rows",
-    "noisy_max": "answers a number of queries that is stated before",
 }
 
 

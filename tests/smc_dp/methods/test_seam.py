@@ -24,7 +24,7 @@ from smc_dp.methods.collaborative.rounds import BiasedModel
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.hamm2016.per_query import Committee, NoisyMax, Service
+from smc_dp.methods.hamm2016.release_all import Committee
 from smc_dp.methods.hamm2016.votes import Soft, SoftAuxiliary, Vote
 from smc_dp.methods.method import WITH_WEIGHTS, Method, SumSpec, noise_names
 from smc_dp.methods.model import LinearModel, Release, ReleasedModel
@@ -48,19 +48,18 @@ def usual(kind: type[Any]) -> Method:
 
 VARIANTS: tuple[Method, ...] = (
     *(PathakMean(LAM, as_published=True), CentralObjective(), Newton("addremove"), ClippedAverage(LAM, clip=0.5)),
-    *(SoftStatistic(LAM, TREE), Soft(LAM, TREE), NoisyMax(LAM, queries=40), NoisyMax(LAM, TREE, queries=40)),
+    *(SoftStatistic(LAM, TREE), Soft(LAM, TREE)),
     *(AverageMethod(LAM, loss="logistic", site_epsilons=(0.5,) * 3), FeatureMethod(LAM, scale="unit")),
     *(FeatureMethod(LAM, private_labelled=True), Ofpa(rounds=2, lam=LAM), Individual(LAM, TREE)),
     *(Ofpa(rounds=3, reading="truncated", epochs=5), Ofaa(rounds=2)),
     *(Ofaa(rounds=3, reading="truncated", epochs=5), Ofaa(trust="local", repair="trim")),
 )
-SLOW_BY_DEFAULT = ("noisy_max", "ofaa", "ofpa")  # their default numbers of queries or rounds: a variant stands for them
+SLOW_BY_DEFAULT = ("ofaa", "ofpa")  # their default numbers of queries or rounds: a variant stands for them
 EVERY: tuple[Method, ...] = (*(usual(kind) for name, kind in METHODS.items() if name not in SLOW_BY_DEFAULT), *VARIANTS)
 BY_NAME = [pytest.param(method, id=f"{method.name}-{i}") for i, method in enumerate(EVERY)]
 OUTPUTS: dict[type[Any], tuple[str, ...]] = {
     BiasedModel: ("ofpa", "ofaa", "param_laplace"),
     Committee: ("release_all",),
-    Service: ("noisy_max",),
     Each: ("indiv",),
 }
 
@@ -98,15 +97,13 @@ def in_parts(method: Method, federation: Federation, target: Target) -> Release:
 
 
 def numbers(model: ReleasedModel, probe: Array) -> Array:
-    """What the model is made of; of a service its answers."""
+    """What the model is made of."""
     if isinstance(model, LinearModel):
         return model.W
     if isinstance(model, BiasedModel):
         return model.theta
     if isinstance(model, Committee):
         return model.V
-    if isinstance(model, Service):
-        return model.predict(probe).astype(np.float64)
     if isinstance(model, Each) and isinstance(model.classifiers, np.ndarray):
         return model.classifiers
     return np.array([model.accuracy(Rows(probe, np.zeros(len(probe), dtype=np.int64)))])
@@ -158,7 +155,7 @@ def test_parts_give_a_release_of_the_right_kind_with_the_statement_made_before(m
         assert release.privacy == stated
         assert trained.release(target, Stream.from_system()).privacy == stated
         assert stated.kind == ("none" if target.epsilon is None else stated.kind)
-        if target.epsilon is not None and target.calibration == "proven" and kind is not Service:
+        if target.epsilon is not None and target.calibration == "proven":
             one, other = (numbers(trained.release(target, Stream.from_system()).model, probe) for _ in range(2))
             assert not np.array_equal(one, other)
         if getattr(method, "as_published", False):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.describe import DescribeSum
 from smc_dp.pages.blocks import texts_by_code
 from smc_dp.planning.assumed_rows import assumed_moments, assumed_sums, spread_of_rate
-from smc_dp.planning.expected_intervals import Expectations, ExpectedIntervals, widest
+from smc_dp.planning.expected_intervals import Expectations, ExpectedIntervals
 from smc_dp.planning.interval_report import expectation_blocks
 from tests.support.assumed_tables import drawn_rows, drawn_table
 from tests.support.planned_intervals import CLASSES, NUMBER, columns, planned, ratios, released
@@ -163,21 +162,6 @@ def test_intervals_of_groups_are_those_of_a_release() -> None:
     assert np.abs(np.array(ratios_of_groups) - 1).max() < 0.25
     few = ExpectedIntervals(found.agreement, found.expectations).of(100)
     assert {one.half_width for one in few if "group" in one.figure} == {None}
-
-
-@pytest.mark.parametrize(
-    "said",
-    [{"method": "logistic", "rate": 0.4}, {"method": "linear", "residual": 5.0}, {"method": "describe"}],
-)
-def test_more_rows_and_a_larger_epsilon_make_no_interval_wider(said: dict[str, Any]) -> None:
-    label = NUMBER if said["method"] == "linear" else CLASSES
-    found = planned(None, bounds=columns(label), **said)
-    expected = ExpectedIntervals(found.agreement, found.expectations)
-    by_rows = [widest(expected.of(n)) for n in (100, 3000, 10_000, 30_000, 100_000, 10**6)]
-    by_epsilon = [widest(expected.of(30_000, Fraction(e))) for e in ("0.1", "0.5", "1", "2", "10", "100")]
-    for found_widths in (by_rows, by_epsilon):
-        assert sorted(found_widths, reverse=True) == found_widths
-        assert found_widths[-1] < found_widths[-3]
 
 
 def test_noise_is_that_of_all_parties() -> None:

@@ -263,13 +263,6 @@ def test_a_file_of_bounds_says_columns_and_classes() -> None:
     assert " y" in told(smc_dp.plan([500, 500], bounds=leaving))["plan.bounds_leave_rows_out"]
 
 
-def test_a_plan_is_plain_values(usual: Plan) -> None:
-    told = json.loads(json.dumps(usual.as_dict(), allow_nan=False))
-    assert told["parties"] == SIZES
-    assert {one["method"] for one in told["methods"]} == set(PROTOCOLS_BY_METHOD)
-    assert "candidate" not in told
-
-
 def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
     assert "plan.protect_whole_parties" in told(smc_dp.plan([20] * 60, 5))
     assert "plan.protect_whole_parties" not in told(smc_dp.plan([200] * 60, 5))

@@ -49,15 +49,6 @@ def test_all_others_are_claimed_against_those_who_deviate(K: int, D: int) -> Non
     assert "neighbours" not in text
 
 
-def test_ledgers_and_agreements_say_it_too() -> None:
-    data = hospitals((1,) * 201, 2)
-    circle, all_with_all = sum_agreement(data, seeded=False, dropouts=1), sum_agreement(data, seeded=False)
-    assert circle.mechanism == "secure_sum (against semi-honest participants)"
-    assert all_with_all.mechanism == "secure_sum"
-    assert "if they are semi-honest" in circle.statement.adversary
-    assert "even if they are malicious" in all_with_all.statement.adversary
-
-
 def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:
     for dropouts in (299, 300, 400):
         with refused("dropouts.too_many_for_circle", parties=300, colluders=1, most=280):

@@ -36,7 +36,7 @@ from smc_dp.run.agreement import (
 from smc_dp.run.documents import StatedParameters
 from smc_dp.run.folder import read_release_file
 from smc_dp.run.protocols.registry import TERMS
-from smc_dp.run.release import RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
+from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_report import TrafficTotals, count_traffic, release_page, run_page
 
 SENT = TrafficTotals(3, 4567)
@@ -98,18 +98,6 @@ def test_what_makes_it_insecure_comes_first_and_no_guarantee_is_claimed(made: Fo
     honest = shown(agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)).text
     assert "INSECURE" not in honest
     assert "Epsilon 1" in honest
-
-
-def test_a_simulation_is_called_one_before_anything_else() -> None:
-    agreed = agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)
-    simulated, at_sites = shown(agreed).text, shown(agreed, {STUDY: "0" * 64}).text
-    assert simulated.index("A simulation: one process") < simulated.index("What was released")
-    assert at_sites.index("all participants approved of") < at_sites.index("What was released")
-    assert "No file shows that each ran its own role on its own machine" in at_sites
-    assert "A simulation" not in at_sites
-    unknown = ShownPage(html(release_page(release(agreed), {STUDY: "0" * 64}, None, (TRANSCRIPT,)))).text
-    assert "Approvals of it could not be verified" in unknown
-    assert "all participants approved of" not in unknown
 
 
 def unsaid() -> set[str]:

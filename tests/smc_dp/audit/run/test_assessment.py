@@ -197,17 +197,6 @@ def test_an_insecure_run_a_void_guarantee_and_a_failed_audit_stand_first(
     assert not {fact.topic for fact in reports["newton"].assessment} & set(URGENT)
 
 
-def test_a_simulation_and_a_study_are_told_apart(reports: Mapping[str, AuditReport]) -> None:
-    kinds = {
-        name: next((x.fact, x.status) for x in reports[name].assessment if x.topic == "Kind of run")
-        for name in ("newton", "by sites")
-    }
-    assert kinds["newton"][0].startswith("This was a simulation: one process played all 4 participants")
-    assert kinds["newton"][1] == "not checked"
-    assert kinds["by sites"][0].startswith("All 4 participants approved the study by signature.")
-    assert kinds["by sites"][1] == "checked"
-
-
 def test_participants_are_those_set_up_and_drop_outs_are_named(reports: Mapping[str, AuditReport]) -> None:
     said = {fact.topic: fact for fact in reports["somebody vanishes"].assessment}
     assert said["Participants"].fact.startswith("5 parties were set up: north-0, north-1, ")

@@ -74,17 +74,6 @@ def test_an_export_says_the_same_as_its_ledger(audited: AuditedRun, ledgers: Pat
     assert by_party(ledgers, audited) == before
 
 
-def test_who_was_not_charged_or_gave_no_ledger_is_said(audited: AuditedRun, ledgers: Path) -> None:
-    at(ledgers, "north-0").unlink()
-    Ledger.create(at(ledgers, "north-0"), Fraction(3)).close()
-    at(ledgers, "north-2").unlink()
-    found = by_party(ledgers, audited)
-    said = {party: budget_report.budget_sentence(budget) for party, budget in found.items()}
-    assert said["north-0"] == "no charge for this run in the ledger: it was made without it."
-    assert said["north-1"].startswith("before ")
-    assert said["north-2"] == "no ledger was given."
-
-
 def test_a_reservation_that_came_to_nothing_costs_nothing(audited: AuditedRun, ledgers: Path) -> None:
     with Ledger.open(at(ledgers, "north-0")) as ledger:
         history = ledger.history()

@@ -36,6 +36,7 @@ from smc_dp.audit.run.released_results import (
     results_text,
 )
 from smc_dp.cli.main import main
+from smc_dp.core.errors import InputError
 from smc_dp.leakage import role_code
 from smc_dp.privacy.output import GRID
 
@@ -176,6 +177,15 @@ def test_a_value_that_may_hide_a_function_is_refused(held: Any) -> None:
     for changed in (with_session(held), replace(PROTOCOLS["linear"], program=with_roles(PROGRAM, party=held))):
         with pytest.raises(TypeError, match="wanted plain functions"):
             role_code.code_digest(changed)
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", results_text(SHIPPED)[:-9], results_text(SHIPPED).replace("version", "edition", 1)]
+)
+def test_a_malformed_file_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "code_checks.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError):
+        load_results(tmp_path / "code_checks.json")
 
 
 NAMES = tuple(f"P{j}" for j in range(1, 6))

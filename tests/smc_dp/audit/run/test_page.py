@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -125,10 +124,3 @@ def test_the_command_prints_writes_and_keeps_what_is_there(charged: Folders, tmp
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert audit(str(charged.run / RELEASE), "--report", str(tmp_path / "none.html")).code == 2
     assert not (tmp_path / "none.html").exists()
-
-
-def test_the_page_says_the_day_it_is_given(charged: Folders) -> None:
-    evidence = load_evidence(charged.run)
-    days = [audit_evidence(evidence, OF_THE_RUN[:1], on=date(2024, 2, day)) for day in (28, 29)]
-    assert [found.document.date for found in days] == ["2024-02-28", "2024-02-29"]
-    assert "on 2024-02-29 (UTC)" in text(days[1])

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from support.audited import agreement, hospitals, sum_agreement
 
 from protocols import pathak2010
-from protocols.arithmetic.ring import Ring, Vector
 from protocols.arithmetic.rng import Stream
-from protocols.curator import CURATOR_NAME, parties_and_curator
-from protocols.errors import ProtocolError
 from protocols.pathak2010.parameters import Parameters
-from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, message, public, shared
-from protocols.runtime.session import Program
 from protocols.runtime.simulate import DropOutAfter, Setting
 from smc_dp.data.federation import Public
-from smc_dp.methods.functionality import Contribution, Rounds, Sum, SumWithShares, SumWithSmallestNoise, ideal
+from smc_dp.methods.functionality import Contribution, Rounds, SumWithShares, SumWithSmallestNoise, ideal
+from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
@@ -32,8 +27,8 @@ from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, is_as_published, secure_method
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
-from smc_dp.run.protocols.bindings import BINDINGS, ProtocolBinding
-from smc_dp.run.protocols.execution import NoResultError, SimulatedSession
+from smc_dp.run.protocols.bindings import BINDINGS
+from smc_dp.run.protocols.execution import NoResultError
 from smc_dp.run.protocols.registry import SumTerms
 from tests.support.refusals import refused
 
@@ -185,143 +180,20 @@ def test_parts_that_do_not_fit_are_refused_before_a_message() -> None:
             execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng)
 
 
-# Rounds of sums: a toy in which the curator adds up what parties send in the clear. It shows that the seam carries
-# them: the answers of a party are the input of its role, and the value is that of every round.
+def test_rounds_of_sums_go_through_the_same_seam() -> None:
+    """The answers of a party are the input of its role, and the value is that of every round."""
+    data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("rounds")
+    agreed = sum_agreement(data, Newton(), most_rows=100)
 
-RING = Ring(64)
+    def parts() -> list[Any]:
+        by_name = data.federation.by_name.items()
+        return [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in by_name]
 
-
-@message("1", PARTY >> CURATOR)
-class Answer(Message):
-    """A party's vector in this round."""
-
-    x: Annotated[Vector, shared("number"), Times("length")]
-
-
-@message("2", CURATOR >> PARTY)
-class Total(Message):
-    """The sum of this round."""
-
-    x: Annotated[Vector, shared("number"), Times("length")]
-
-
-@message("3", CURATOR >> PUBLIC)
-class Totals(Message):
-    """The sums of all rounds, one after the other."""
-
-    y: Annotated[Vector, public("number"), Times("all")]
-
-
-@dataclass(frozen=True)
-class Toy:
-    """Parties by name, the length of a vector, the number of rounds."""
-
-    parties: tuple[str, ...]
-    length: int
-    rounds: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"parties": list(self.parties), "length": self.length, "rounds": self.rounds}
-
-    def layout(self) -> Mapping[str, int]:
-        return {"number": 8, "length": self.length, "all": self.length * self.rounds}
-
-
-async def one_party(me: Endpoint, p: Toy, answer: Any) -> None:
-    values: tuple[tuple[int, ...], ...] = ()
-    for _ in range(p.rounds):
-        me.send(me.curator, Answer(RING.vector(answer(values))))
-        values = (*values, RING.nearest((await me.receive(me.curator, Total)).x))
-
-
-async def the_curator(me: Endpoint, p: Toy) -> None:
-    totals: list[int] = []
-    for _ in range(p.rounds):
-        total = RING.add_vectors(*(answer.x for answer in await me.gather(p.parties, Answer)))
-        for name in p.parties:
-            me.send(name, Total(total))
-        totals.extend(total)
-    me.publish(Totals(tuple(totals)))
-
-
-async def staged_party(me: Endpoint, p: Toy, answer: Any) -> None:
-    await me.stage(one_party, p, answer)
-
-
-async def staged_curator(me: Endpoint, p: Toy) -> None:
-    await me.stage(the_curator, p)
-
-
-def _rounds(p: Toy, published: Mapping[str, Any]) -> tuple[tuple[int, ...], ...]:
-    (totals,) = published.values()
-    values = RING.nearest(totals.y)
-    return tuple(values[i * p.length : (i + 1) * p.length] for i in range(p.rounds))
-
-
-PROGRAM = Program(
-    "toy rounds",
-    1,
-    {PARTY: staged_party, CURATOR: staged_curator},
-    (Answer, Total, Totals),
-    (),
-    Toy,
-    participants=parties_and_curator,
-)
-TOY = ProtocolBinding(
-    PROGRAM,
-    lambda p: Rounds((Sum(),) * p.rounds),
-    lambda p, answer: answer,
-    lambda p: (CURATOR_NAME,),
-    _rounds,
-    lambda p, published: p.parties,
-    lambda totals: totals.y,
-    lambda p: RING.modulus,
-    lambda p: False,
-)
-
-
-def session(monkeypatch: pytest.MonkeyPatch, rounds: int) -> SimulatedSession:
-    monkeypatch.setattr(execution, "BINDINGS", {**BINDINGS, PROGRAM.name: TOY})
-    return execution.open_session(PROGRAM, Toy(("north", "south"), 2, rounds), Stream.insecure_from_seed("toy"))
-
-
-def descending(target: tuple[int, int]) -> Any:
-    """A party that answers with its gradient at the point that all sums so far determine."""
-
-    def answer(values: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
-        point = [sum(column) for column in zip((0, 0), *values, strict=True)]
-        return tuple((t - x) // 4 for t, x in zip(target, point, strict=True))
-
-    return answer
-
-
-@pytest.mark.parametrize("rounds", [1, 5])
-def test_rounds_of_sums_go_through_the_same_seam(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
-    functionality, parts = Rounds((Sum(),) * rounds), [descending((800, -40)), descending((-100, 7000))]
-    values = ideal(functionality, parts)
-    secure = execution.run_session(
-        functionality, parts, session(monkeypatch, rounds), rng=Stream.insecure_from_seed("rounds")
-    )
-    assert secure.value == values
-    assert len(values) == rounds
-    assert len(set(values)) == rounds  # later answers depend on earlier sums
+    value, session = ideal(agreed.functionality, parts()), agreed.session(rng)
+    assert execution.run_session(agreed.functionality, parts(), session, rng=rng).value == value
+    assert len(set(value)) == len(value) == len(agreed.functionality.each) > 1
     with pytest.raises(ValueError, match="does not compute"):
-        execution.run_session(
-            Rounds((Sum(),) * (rounds + 1)),
-            parts,
-            session(monkeypatch, rounds),
-            rng=Stream.insecure_from_seed("rounds"),
-        )
-
-
-def test_an_abort_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sulking(values: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
-        return (1, 2, 3)  # one number too many
-
-    with pytest.raises((ProtocolError, ValueError)):
-        execution.run_session(
-            Rounds((Sum(),)), [sulking, sulking], session(monkeypatch, 1), rng=Stream.insecure_from_seed("rounds")
-        )
+        execution.run_session(Rounds(agreed.functionality.each[1:]), parts(), session, rng=rng)
 
 
 def test_no_stage_has_more_than_all_participants() -> None:
