@@ -154,8 +154,8 @@ LIMITATIONS = (
         applies=_may_drop_out,
     ),
     Limitation(
-        "Parties that refuse to answer can stop a sum. The ledgers get its charge back only if the session goes on "
-        "without the parties that are missing, and if enough parties sign that they gave the sum up."
+        "Parties that refuse to answer can stop a sum. The charge for it is returned only if the session goes on "
+        "without the missing parties, and enough parties sign that they gave this sum up."
     ),
     Limitation(
         "A party that goes back to an old state loses the protection of its masks. A folder of counters at each site "

@@ -30,8 +30,9 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
     yield Prose(
         "A score is the intercept plus what each column adds. A number is clipped to its bounds, and adds its "
         "value times the figure in the table. A date counts as days since its lower bound. The standardised figure is "
-        f"the change of the score if a number or date goes from {start} to its {end} bound. In the row of the "
-        f"intercept it is the score with every number and date at {start}. For a row that is shortened (see above), "
+        f"the change of the score if a number or date goes from {start} to its {end} bound. The "
+        f"standardised figure of the intercept is the score with every number and date at {start}, before levels are "
+        "added. For a row that is shortened (see above), "
         "use `smc-dp predict`."
     )
     days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}

@@ -110,7 +110,8 @@ def read_public_key(path: Path) -> tuple[str, bytes]:
     content = reading.read_file(path, _LONGEST_PUBLIC, links=True)
     name, space, key = content.decode("ascii", errors="replace").removesuffix("\n").partition(" ")
     if not space:
-        raise InputError("identities.no_public_key", path=str(path))
+        code = "secret_instead" if path.suffix == ".key" else "no_public_key"
+        raise InputError(f"identities.{code}", path=str(path))
     check_name(name)
     return name, reading.require_hex(f"{path}: {name}", key, PUBLIC_BYTES)
 

@@ -108,7 +108,7 @@ def _disputed_places(evidence: Evidence) -> frozenset[str]:
 
 
 def _named(names: tuple[str, ...]) -> str:
-    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} participants"
+    return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} participants"
 
 
 def shape_difference(real: Readings, made: Readings, apart: Container[str] = ()) -> Fault | None:

@@ -96,7 +96,8 @@ def _account(account: Account, history: History) -> str:
     if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     if any(entry.kind == "zcdp" for entry in history.charged[account]):
-        said += ". It adds up Gaussian noise: a release with delta 0 (as of prr_mean) is charged more than its epsilon"
+        said += ". This way of adding up is made for Gaussian noise: a release with delta 0, such as one of prr_mean, "
+        said += "is charged more than its epsilon"
     return said
 
 
