@@ -107,9 +107,7 @@ def of_date(fault: Fault, refused: RefusedInput) -> Hint:
     if _MOMENT.fullmatch(cell.strip()):
         return Hint("time", " (it has a time of day, wanted the day alone)")
     if any(is_day(cell, name) for name in DATES):
-        return Hint(
-            "mixed dates", "; its column has dates that no list of forms reads once each: write it anew with one form"
-        )
+        return Hint("mixed dates", "; no list of forms fits all dates of the column: write them all in one form")
     return of_nothing(fault, refused)
 
 
@@ -129,7 +127,8 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     if len(levels) == 2 and all(map(_NUMBER.fullmatch, (text, *levels))):
         return Hint("number", " (a number; bounds of numbers are written [low, high], without quotes)")
     if _DATE.fullmatch(text):
-        return DATE
+        quoted = len(levels) == 2 and all(map(_DATE.fullmatch, levels))
+        return Hint("date", " (a date; bounds of dates are written [first, last], without quotes)") if quoted else DATE
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing

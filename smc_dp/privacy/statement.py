@@ -243,9 +243,9 @@ class PrivacyStatement:
             words += f", except with a probability of at most {short_delta(found.missed)}." if found.missed else "."
             if found.missed > self.delta:
                 words += (
-                    " Delta is smaller than this probability, because it counts an outcome in which the attacker is "
+                    " Delta is smaller than this probability: the probability counts in full every outcome that makes "
+                    "the attacker surer, and delta only the part by which it exceeds the bound."
                 )
-                words += "surer only by how far it exceeds the bound."
         else:
             words = f"No observation changes in probability by more than a factor e^epsilon and delta ({figures})."
             words += " These figures do not bound how sure anybody can be afterwards."

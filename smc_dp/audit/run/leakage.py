@@ -160,7 +160,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "structure-together",
-        "Do the views together contain what the proof's simulator makes of them?",
+        "Do several views together have the structure that the proof's simulator gives them, and nothing else?",
         check_structure_together,
     ),
     Check(

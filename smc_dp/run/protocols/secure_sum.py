@@ -61,7 +61,7 @@ class SumTerms(ProtocolTerms):
     )  # fmt: skip
     output: OutputName = protocol_setting(
         "curator",
-        "Secure sum: who adds up the masked inputs: the curator, or everybody (shares: the parties publish them).",
+        "Secure sum: who adds up the masked inputs: curator, or shares: the parties publish them.",
         values=get_args(OutputName),
         on=(RUN,),
     )
