@@ -27,7 +27,7 @@ from smc_dp.data.validation_errors import AUTHOR, SITE
 from smc_dp.deploy import paths
 from smc_dp.deploy.ledger_heads import NO_APPROVAL, OwnHeads
 from smc_dp.deploy.site_policy import SitePolicy
-from smc_dp.deploy.status import site_status
+from smc_dp.deploy.status import check_state
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.agreement import Agreement
@@ -276,10 +276,12 @@ def _earlier_heads(study: Path, name: str) -> Iterator[tuple[Path, OwnHeads]]:
             continue
         try:
             its = JointStudy.read(file)
-            yield state, OwnHeads.read(its, site_status(its, state).name, state)
+            check_state(its, name, state)
+            own = OwnHeads.read(its, name, state)
         except InputError as error:
             if error.code == NO_APPROVAL:  # it stopped before a witness could answer it
                 continue
             raise InputError(
                 "witnesses.unread_state", state=str(state), study=str(file), why=one_line(str(error))
             ) from None
+        yield state, own

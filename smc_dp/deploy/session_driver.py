@@ -11,7 +11,7 @@ started again at any point and goes on. It is in one of these states:
     transcript  its role is done; it waits for the transcript (a party), or for the last messages of all (the curator)
     closing     somebody else has ended the session for all; it reads what that one had sent before, and sends nothing
     over        it has the release, or there will be none. After a release the curator looks for cosignatures of the
-                transcript, for one deadline (`transcript_heads`)
+                transcript, for one deadline (`transcript_heads`). It fails if the relay has not got the transcript
 
     state       event                                             next
     approvals   the last approval is here                         witnesses, or greetings at the curator
@@ -63,7 +63,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
 from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, one_line, shown
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.arrival import MOST_NOTICES, Arrivals
@@ -181,6 +181,8 @@ class SessionDriver:
         self._heads = LedgerHeads(member.study, member.approval, member.signer, store, witness, hear)
         self._closed = TranscriptHeads(member.study, member.name, member.signer, store, witness, hear)
         self._charged: tuple[Session, SiteInputs] | None = None
+        self._known_end: str | None = None
+        self._is_handed_over = False  # whether the relay has all that this program had to send at a release
         self._has_waited = False  # as long as for the approvals of all, for what its witnesses have seen
         self._last_line = ""
         self._site: Site | None = None
@@ -198,8 +200,9 @@ class SessionDriver:
     @property
     def end(self) -> str | None:
         """End of the study here, None while it goes on."""
-        found: str | None = self._store.facts().get("end")
-        return found
+        if self._known_end is None:  # it stays, so a store that fails later takes no release back
+            self._known_end = self._store.facts().get("end")
+        return self._known_end
 
     def run(self) -> str:
         """Take part to the end and return how it ended; "waiting" where the transcript has not come.
@@ -250,6 +253,8 @@ class SessionDriver:
         except (CarrierError, StoreError) as error:  # what is unsent goes when the program is started again
             if end != "released":
                 raise
+            if self.member.name == CURATOR_NAME and not self._is_handed_over:  # the others wait for the transcript
+                raise type(error)("record.not_handed_over", why=one_line(str(error))) from None
             self._say(str(error), error.code)
         return end
 
@@ -440,6 +445,7 @@ class SessionDriver:
             awaited = self._closed.awaited(self.notices)
             over_since = {"since": self._clock(), "stage": "over", "waiting": awaited}
             self._store.commit(sending=frames, facts={"end": "released", **over_since})
+            self._known_end = "released"
             _LOG.info("%s has the release", self.member.name)
         elif late:
             self._lapsed = True
@@ -566,6 +572,7 @@ class SessionDriver:
             self._reached(lambda: self._carrier.send(unsent))
             self._store.sent(unsent)
             self._log("has sent", unsent)
+        self._is_handed_over = self.end == "released"
 
     def _log(self, what: str, frames: Sequence[Frame]) -> None:
         """Log the number of frames of each lane and their bytes, which the relay sees too."""

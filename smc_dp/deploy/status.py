@@ -80,19 +80,34 @@ def missed_session(deadlines: Deadlines, facts: Mapping[str, Any], now: float) -
     return {}
 
 
+def check_state(study: JointStudy, name: str, folder: Path) -> None:
+    """Raise `StoreError` unless the facts in this folder are of this participant in this study."""
+    facts = read_facts(folder)
+    _check_study(study, folder, facts)
+    if facts.get("participant") != name:
+        raise StoreError("state.changed", folder=str(folder))
+
+
 def site_status(study: JointStudy, folder: Path) -> SiteStatus:
     """Return the status of the study by the facts in this folder. `StoreError` where they are of another study."""
     return _status_by_facts(study, folder, read_facts(folder))
 
 
-def _status_by_facts(study: JointStudy, folder: Path, facts: Mapping[str, Any]) -> SiteStatus:
+def _check_study(study: JointStudy, folder: Path, facts: Mapping[str, Any]) -> None:
     if facts.get("study") != study.digest:
         raise StoreError("state.of_another_study", folder=str(folder), got=facts.get("study"), wanted=study.digest)
+
+
+def _status_by_facts(study: JointStudy, folder: Path, facts: Mapping[str, Any]) -> SiteStatus:
+    _check_study(study, folder, facts)
     name, stage = str(facts.get("participant")), str(facts.get("stage") or "greetings")
-    waiting = tuple(facts.get("waiting", ()))
+    try:
+        waiting = tuple(map(str, facts.get("waiting", ())))
+        end = float(facts.get("since", 0)) + study.deadlines.after(facts)
+        until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
+    except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError):
+        raise StoreError("state.changed", folder=str(folder)) from None
     if facts.get("done") and not facts.get("end"):
         stage, waiting = "the end", ("the transcript",) if name != CURATOR_NAME else ("the last messages of all",)
-    end = float(facts.get("since", 0)) + study.deadlines.after(facts)
-    until = datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds")
     why, code = str(facts.get("why", "")), str(facts.get("code", ""))
     return SiteStatus(name, study.digest, stage, waiting, until if waiting else None, facts.get("end"), why, code)

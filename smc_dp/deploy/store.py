@@ -435,9 +435,10 @@ def _insert(execute: Callable[..., sqlite3.Cursor], table: str, frames: Iterable
 
 def read_facts(folder: Path) -> dict[str, Any]:
     """Return the public facts in a site's folder, whether or not its program runs."""
+    rows = _read(folder, "SELECT name, value FROM facts")
     try:
-        return {name: json.loads(value) for name, value in _read(folder, "SELECT name, value FROM facts")}
-    except ValueError:
+        return {name: json.loads(value) for name, value in rows}
+    except (RecursionError, TypeError, ValueError):
         raise StoreError("state.changed", folder=str(folder)) from None
 
 

@@ -24,7 +24,6 @@ from protocols.linear.public_verification import PUBLIC_VERIFICATION
 from protocols.linear.values import Announced, PartyInput
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, STAGE_END
-from protocols.runtime.message import size
 from protocols.runtime.simulate import Run
 from tests.support.refusals import refused
 
@@ -97,18 +96,6 @@ def test_the_letters_are_those_of_the_formula(K: int, k: int) -> None:
         assert letters.total() == 10 * K + 1
     links = {frozenset((e.sender, e.to)) for e in run.transcript.envelopes if not e.is_public}
     assert len(links) == 2 * K - 1 + ring
-
-
-@pytest.mark.parametrize("change", [{"dimension": 7}, {"ring_bits": 32}, {}])
-def test_sizes_of_messages_follow_from_the_parameters(change: dict[str, int]) -> None:
-    p = replace(linear((1, 2, 3)).session.parameters, **change)
-    ours, theirs = (
-        linear(sizes, p.dimension, seed, ring_bits=p.ring_bits).simulate()
-        for sizes, seed in (((1, 2, 3), 1), ((9, 9, 9), 2))
-    )
-    lengths = [[(e.kind, e.sender, e.to, len(e.body)) for e in run.transcript.envelopes] for run in (ours, theirs)]
-    assert lengths[0] == lengths[1]
-    assert sum(size(kind, p.layout()) for kind in PROGRAM.kinds) > 0
 
 
 def test_the_same_bytes_under_every_driver() -> None:

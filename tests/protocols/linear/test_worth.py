@@ -14,14 +14,13 @@ from support.linear_path import linear
 from support.sessions import names
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto import encapsulation, garbling, oblivious
+from protocols.crypto import garbling
 from protocols.curator import CURATOR_NAME
-from protocols.errors import DecodeError, LocalError, PeerError
-from protocols.linear import PROGRAM, ideal, publication, selection, setup, submission
+from protocols.errors import LocalError, PeerError
+from protocols.linear import PROGRAM, ideal, publication, selection, submission
 from protocols.linear import limitations as attacks
-from protocols.linear.messages import BoxKey, Neighbour
+from protocols.linear.messages import Neighbour
 from protocols.linear.parameters import Parameters
-from protocols.linear.values import CuratorKeys
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.programs import PROTOCOLS
 from protocols.runtime.endpoint import Endpoint
@@ -250,23 +249,6 @@ def test_24_nobody_publishes_before_go(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # 26: a box key for each link.
 
-BOXES = [encapsulation.secret(Stream.insecure_from_seed(f"box {j}")) for j in range(3)]
-
-
-async def _a_box_for_each(me: Endpoint, p: Parameters) -> CuratorKeys:
-    offer = me.once("transfers", oblivious.offer)
-    for party, box in zip(p.parties, BOXES, strict=True):
-        me.send(party, BoxKey(encapsulation.public_key(box)))
-    me.send(me.parties[0], setup.OtKey(offer.A))
-    return CuratorKeys(BOXES[0], offer)
-
-
-def test_26_a_box_key_for_each_link_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(setup, "curator", _a_box_for_each)
-    run = linear((8, 3, 4)).simulate()
-    assert (run.ends["P1"], run.published) == ("stopped", {})
-    assert run.why["P1"].code == "box_key.not_alike"
-
 
 # 28 and 29.
 
@@ -277,23 +259,3 @@ def test_28_go_binds_the_share_of_charlie_too() -> None:
     y = tuple(x ^ 1 for x in shares[CURATOR_NAME].y)
     shares[CURATOR_NAME] = replace(shares[CURATOR_NAME], y=y)
     assert publication.unlike_go(given.session.id, given.session.names, shares) is not None
-
-
-TORSION = bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05")  # of order 8
-
-
-def test_29_nothing_leaves_before_the_point_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with refused("transfer.point_not_usable", error=DecodeError):
-        oblivious.choose(bytes(32), TORSION, Stream.insecure_from_seed("torsion"))
-    sent: list[str] = []
-    send = Endpoint.send
-
-    def sending(me: Endpoint, to: str, letter: Any) -> None:
-        bad = isinstance(letter, setup.OtKey)
-        sent.extend([type(letter).__name__] if me.name == "P1" else [])
-        send(me, to, setup.OtKey(TORSION) if bad else letter)
-
-    monkeypatch.setattr(Endpoint, "send", sending)
-    with pytest.raises(PeerError):
-        linear((8, 3, 4)).simulate()
-    assert sent == []

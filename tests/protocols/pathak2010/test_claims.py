@@ -26,7 +26,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.pathak2010 import ideal, minimum
 from protocols.pathak2010.messages import Indicator
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
-from protocols.runtime.claims import View, readings
+from protocols.runtime.claims import Readings, View, readings
 from protocols.runtime.session import Program
 from protocols.runtime.simulate import Setting
 from smc_dp.leakage.two_samples import reading_counts
@@ -72,6 +72,18 @@ def test_every_coalition_reads_what_its_simulator_makes_place_by_place(kind: str
         assert reading_counts(read(t.parameters, tuple(views[name] for name in coalition))) == reading_counts(
             simulate(coalition)
         )
+
+
+def test_terms_of_comparisons_are_condensed_one_by_one() -> None:
+    p = Parameters(("A", "B"), 1, 512)
+    terms, half = p.compared_bits + 1, (p.compared_bits + 1) // 2
+    one, other = [*range(1, half + 1), 0, *range(half + 1, terms)], [p.u - 1] * terms
+    read: Readings = {"Differences.c": [*one, *other], "Differences.delta": [1, 0], "Half.a_tilde": [5]}
+    assert ideal.condensed(p, read) == {
+        **{"zeros": [1, 0], "where": [7 * half // terms, 7], "answers": [0, 0]},
+        **{"large": [0, terms], "equal": [0, terms * (terms - 1) // 2]},
+        **{"Differences.delta": [1, 0], "Half.a_tilde": [5]},
+    }
 
 
 def test_both_worlds_release_the_same_sum() -> None:

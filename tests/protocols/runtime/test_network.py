@@ -247,20 +247,6 @@ def test_star_takes_two_hops() -> None:
     assert clock.now[CURATOR_NAME] == 2.0 + 0.5  # one hop, after the line of P1 was busy for two seconds
 
 
-def test_processor_time_counts_for_the_stage_and_the_role(frozen: list[float]) -> None:
-    clock = clock_of(LINK_MODELS["none"])
-    clock.start("P1")
-    frozen[0] += 1.0
-    clock.stage("P1", "stage1")
-    frozen[0] += 2.0
-    clock.stop()
-    frozen[0] += 7.0  # nobody's
-    clock.start("P2")
-    frozen[0] += 4.0
-    clock.stop()
-    assert clock.processor_seconds == {"setup": {"P1": 1.0, "P2": 4.0}, "stage1": {"P1": 2.0}}
-
-
 def test_traffic_by_hand() -> None:
     """Rounds belong to the stage that is first to be so deep; marks, publications and greetings as they are said."""
     session = setup(2, 1).session

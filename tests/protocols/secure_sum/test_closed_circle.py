@@ -22,10 +22,9 @@ from support.sums import Ledger, made, outcome, parameters, simulated, wrong
 
 from protocols.arithmetic import permutation
 from protocols.arithmetic.ring import Vector
-from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
-from protocols.errors import Fault, LocalError, PeerError
+from protocols.errors import LocalError, PeerError
 from protocols.runtime.session import Greeting
 from protocols.runtime.simulate import DropOutAfter, Run
 from protocols.secure_sum import PROGRAM, dealing, graph, ideal, neighbour_graph, roster
@@ -230,18 +229,6 @@ def test_a_circle_with_a_neighbour_less_is_told_apart(monkeypatch: pytest.Monkey
 
 
 # What a party and Charlie check in set-up.
-
-
-def test_a_party_masks_nothing_beside_a_greeting_that_is_not_its_own() -> None:
-    earlier = dealing.draw_greeting_secrets(SIX, Stream.insecure_from_seed("earlier"))
-
-    def made_before(p: Parameters, name: str, drawn: Any) -> MaskKeys:
-        return dealing.make_greeting(p, name, earlier if name == "P1" else drawn)
-
-    program = replace(PROGRAM, greeting=Greeting(MaskKeys, dealing.draw_greeting_secrets, made_before))
-    run = made(SIX, program=program).simulate()
-    assert (run.ends["P1"], run.published) == ("stopped", {})
-    assert run.why["P1"] == Fault("greeting.not_the_own").within("P1")
 
 
 @pytest.mark.parametrize("charlie_looks", [True, False])

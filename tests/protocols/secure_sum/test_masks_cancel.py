@@ -18,9 +18,10 @@ from protocols import secure_sum
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
-from protocols.errors import DecodeError
+from protocols.errors import DecodeError, LocalError
 from protocols.secure_sum import dealing, masks
 from protocols.secure_sum.parameters import Block, Parameters
+from protocols.secure_sum.values import Secrets, Vault
 from tests.support.refusals import refused
 
 HOME = Path(secure_sum.__file__).parent
@@ -102,6 +103,11 @@ def test_one_message_is_uniform_whatever_it_hides(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(masking, "closed_mask", short)
     assert p_value(found.blinded(0, (0,) * found.p.length(0))) < 1e-6
+
+
+def test_what_may_be_opened_is_no_closed_pair() -> None:
+    with refused("opening.no_closed_pair", error=LocalError):
+        _ = Vault(b"", b"", (), (Secrets(bytes(32), bytes(32), ()),)).pairs
 
 
 def test_one_place_makes_closed_secrets_and_one_expands_them() -> None:

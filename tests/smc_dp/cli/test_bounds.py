@@ -56,11 +56,8 @@ def test_a_draft_goes_to_the_screen_or_into_a_new_file_and_names_what_is_to_be_f
 ) -> None:
     code, text, err = said(capsys, "draft", "dictionary.csv", "--label", "back")
     assert (code, err) == (0, 'to fill in: bmi = ["?", "?"] # the dictionary gives no range\n')
-    assert said(capsys, "draft", "dictionary.csv", "--label", "back", "--out", "b.toml") == (
-        0,
-        "Written: b.toml.\n",
-        err,
-    )
+    written = (0, "Written: b.toml.\n", err)
+    assert said(capsys, "draft", "dictionary.csv", "--label", "back", "--out", "b.toml") == written
     assert (folder / "b.toml").read_text() == text
     code, out, err = said(capsys, "draft", "dictionary.csv", "--out", "b.toml")
     assert (code, out, err) == (2, "", "error: bounds b.toml: exists already. Name another file\n")
@@ -105,10 +102,7 @@ def test_every_fault_is_in_one_list_with_the_lines_that_mend_it(
         "the first, in line 2: 17.0 is outside its bounds [18.0, 110.0]"
     )
     code, out, _ = said(capsys, "check", "bad.csv", "--bounds", "bounds.toml", "--party", "north")
-    assert (code, out.splitlines()[0]) == (
-        2,
-        f"party north (bad.csv): 2 faults. {PRIVATE_NOTICE}",
-    )
+    assert (code, out.splitlines()[0]) == (2, f"party north (bad.csv): 2 faults. {PRIVATE_NOTICE}")
 
 
 @pytest.mark.parametrize(("file", "code", "faults"), [("bad.csv", 2, 6), ("good.csv", 0, 0), ("gone.csv", 2, 1)])

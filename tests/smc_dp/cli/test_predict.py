@@ -25,16 +25,8 @@ classes = ["no", "yes"]
 bias = 0.1
 """
 METRICS = (
-    "auc",
-    "brier",
-    "base_brier",
-    "sensitivity",
-    "balanced_accuracy",
-    "confusion",
-    "majority",
-    "accuracy",
-    "metrics",
-)
+    "auc", "brier", "base_brier", "sensitivity", "balanced_accuracy", "confusion", "majority", "accuracy", "metrics",
+)  # fmt: skip
 
 
 def patients(n: int, seed: int) -> list[str]:
@@ -87,8 +79,9 @@ def test_one_row_that_does_not_fit_stops_no_other(made: Path, asked, tmp_path: P
     assert [at for at, row in enumerate(found) if not row["prediction"]] == [2, 4]
     assert [at for at, row in enumerate(found) if row["reason"]] == [2, 4]
     assert {found[at][name] for at in (2, 4) for name in ("score", "probability yes")} == {""}
-    _, out, _ = asked(made / "test.csv", "--json")
+    code, out, err = asked(made / "test.csv", "--json")
     whole = json.loads(out)
+    assert (code, err, set(map(len, whole["reasons"]))) == (0, "", {0})
     code, out, _ = asked(bad, "--json")
     told = json.loads(out)
     assert code == 1
@@ -100,17 +93,6 @@ def test_one_row_that_does_not_fit_stops_no_other(made: Path, asked, tmp_path: P
     assert told["metrics"]["rows"] == 246
     code, out, _ = asked(bad)
     assert (code, len(out.splitlines())) == (1, 250)
-
-
-def test_rows_that_fit_have_no_reason_and_exit_code_0(made: Path, asked) -> None:
-    code, out, err = asked(made / "test.csv", "--json")
-    assert (code, err, set(map(len, json.loads(out)["reasons"]))) == (0, "", {0})
-
-
-def test_the_owner_says_how_large_a_file_may_be(made: Path, asked) -> None:
-    code, out, _ = asked(made / "test.csv", "--json", "--most-cells", "999")
-    assert (code, json.loads(out)["error"]["code"]) == (2, "table.too_many_cells")
-    assert asked(made / "test.csv", "--json", "--most-cells", "1000")[0] == 0
 
 
 def test_metrics_are_those_of_the_printed_probabilities(made: Path, asked) -> None:

@@ -150,6 +150,7 @@ def test_no_secret_outlives_its_session(
 ) -> None:
     run = under_way(study, fast_path, secrets)
     assert set(IN_MEMORY) <= set(left_at(run, "P1", secrets))  # what is looked for can be found
+    assert opened_copies(run, "P1", secrets, fast_path / "newest") == [len(secrets.copies["P1"]) - 1]
     if exit is refunded:
         monkeypatch.setattr(steps, "admit_inputs", lambda *said: {})
     told: dict[str, dict[str, int]] = {}
@@ -187,13 +188,6 @@ def test_every_kind_of_secret_is_found_while_a_session_goes_on(study: str, fast_
     run.close()
 
 
-def test_while_a_session_goes_on_its_newest_state_opens_and_no_other(fast_path: Path, secrets: Secrets) -> None:
-    run = under_way("one sum", fast_path, secrets)
-    copies = secrets.copies["P1"]
-    assert opened_copies(run, "P1", secrets, fast_path / "P1") == [len(copies) - 1]
-    run.close()
-
-
 def test_what_was_added_to_sums_that_are_over_is_gone(fast_path: Path, secrets: Secrets) -> None:
     """Numbers and noise, and what the noise was drawn with; those of the sum that is open are there."""
     run = under_way("sum", fast_path, secrets)
@@ -228,7 +222,7 @@ def own_numbers(run: Sites, name: str, mine: Any) -> Mapping[str, int]:
     return found_in(contents, {"n": {mine.n}, "w": set(mine.w), "eta": set(mine.eta)})
 
 
-@pytest.mark.parametrize("study", ["one sum", "linear"])
+@pytest.mark.parametrize("study", with_slow(["linear", "one sum"], "one sum"))
 def test_whoever_waits_for_the_record_keeps_nothing_secret(study: str, fast_path: Path, secrets: Secrets) -> None:
     run = under_way(study, fast_path, secrets)
     run.run(until=lambda: bool(run.facts("P1").get("done")))

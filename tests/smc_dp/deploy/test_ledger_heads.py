@@ -524,6 +524,8 @@ DAMAGES: dict[str, Callable[[Following], object]] = {
     "junk": lambda at: (at.state / DATABASE).write_bytes(b"junk" * 4096),
     "a changed answer": in_the_state("UPDATE inbox SET frame = zeroblob(length(frame)) WHERE lane = 'seen'"),
     "a changed fact": in_the_state("UPDATE facts SET value = '' WHERE name = 'study'"),
+    "another participant": in_the_state("UPDATE facts SET value = '\"south\"' WHERE name = 'participant'"),
+    "no participant": in_the_state("DELETE FROM facts WHERE name = 'participant'"),
     "another study": lambda at: at.home.study.write_text(text().replace("south", "harbour")),
     "no study": lambda at: at.home.study.write_text("title = 1\n"),
 }
@@ -535,6 +537,12 @@ def test_a_state_or_study_that_was_changed_refuses_every_ledger(damage: str, fol
     assert following.codes(following.newest) == following.codes(following.older) == ["witnesses.unread_state"]
     with refused("witnesses.unread_state", state=str(following.state), study=str(following.home.study)):
         following.home.join(RelayStore(), "other", following.study)
+
+
+@pytest.mark.parametrize("fact", ["waiting", "since"])
+def test_a_fact_that_the_check_does_not_need_ends_no_command(fact: str, following: Following) -> None:
+    in_the_state(f"UPDATE facts SET value = '5e300' WHERE name = '{fact}'")(following)
+    assert (following.codes(following.older), following.codes(following.newest)) == (["head.seen_further"], [])
 
 
 def test_a_stored_answer_counts_only_as_it_came(following: Following) -> None:

@@ -247,19 +247,17 @@ class StatusFirstCarrier(PromptCarrier):
         """Everything is brought again and again."""
 
 
-@pytest.mark.parametrize("status_first", [False, True])
-def test_a_sum_that_is_given_up_is_charged_to_nobody(status_first: bool, fast_path: Path) -> None:
-    """Two of five masked inputs come too late, so Charlie has it signed that the sum is nobody's, and stops: with the
-    certificate, or long before it, comes his word that the session is over.
+def test_a_sum_that_is_given_up_is_charged_to_nobody(fast_path: Path) -> None:
+    """Two of five masked inputs come too late, so Charlie has it signed that the sum is nobody's, and stops: long
+    before the certificate comes his word that the session is over.
     """
     run = Sites(sites.joint(newton(colluders=0, dropouts=1), 5), fast_path)
     run.run(until=lambda: run.facts("P1").get("stage") == "sum0")
     run.away.update({"P4", "P5"})
     run.run(until=lambda: bool(site_of(run, CURATOR_NAME).marks))
     run.away.discard("P4")
-    if status_first:
-        for name in ("P1", "P2", "P3", "P4"):
-            run.going[name]._carrier = StatusFirstCarrier(run.relay, name, run.study.digest)
+    for name in ("P1", "P2", "P3", "P4"):
+        run.going[name]._carrier = StatusFirstCarrier(run.relay, name, run.study.digest)
     run.run()
     assert run.ends == {**dict.fromkeys(("P1", "P2", "P3", "P4"), "ended"), CURATOR_NAME: "aborted"}
     assert run.facts("P4")["left"] == ["sum 0"]

@@ -18,8 +18,8 @@ from protocols.crypto.identity import Identity
 from smc_dp.cli.main import main
 from smc_dp.core.errors import Fault
 from smc_dp.deploy.site import reason_facts
-from smc_dp.deploy.status import site_status
-from smc_dp.deploy.store import KeptState, SiteStore, StateNumber, StoreError, read_facts
+from smc_dp.deploy.status import check_state, erase_missed, site_status
+from smc_dp.deploy.store import DATABASE, KeptState, SiteStore, StateNumber, StoreError, read_facts
 from tests.support.refusals import refused
 from tests.support.studies import IDENTITIES, site, study, text
 
@@ -59,6 +59,36 @@ def test_status_says_why_a_study_ended_by_its_code(tmp_path: Path, capsys: pytes
     other = study(text().replace("Readmission", "Another"))
     with refused("state.of_another_study", error=StoreError, got=agreed.digest, wanted=other.digest):
         site_status(other, tmp_path / "study.north.state")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("waiting", "5"), ("since", '"x"'), ("since", "null"), ("since", "1e300"), ("since", "NaN"), ("stage", "{")],
+)
+def test_facts_that_were_changed_are_reported_as_such(name: str, value: str, halfway: Path) -> None:
+    state = halfway / "study.north.state"
+    check_state(study(), "north", state)
+    with refused("state.changed", error=StoreError, folder=str(state)):
+        check_state(study(), "south", state)
+    with closing(sqlite3.connect(state / DATABASE)) as connection, connection:
+        connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
+    for look in (site_status, lambda *at: erase_missed(*at, halfway / "counters", 0.0)):
+        with refused("state.changed", error=StoreError, folder=str(state)):
+            look(study(), state)
+
+
+def test_a_state_that_cannot_be_read_is_not_called_a_changed_one(
+    halfway: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smc_dp.deploy.store._WAIT", 0.0)
+    state = halfway / "study.north.state"
+    with closing(sqlite3.connect(state / DATABASE, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        with refused("state.unusable", error=StoreError):
+            read_facts(state)
+    (state / DATABASE).unlink()
+    with refused("state.missing", error=StoreError, folder=str(state)):
+        read_facts(state)
 
 
 @pytest.fixture

@@ -307,16 +307,59 @@ def test_a_clock_that_was_set_back_after_the_release_keeps_nobody(tmp_path: Path
     run.close()
 
 
-@pytest.mark.parametrize("read", ["received", "outgoing"])
+def is_over(run: Sites) -> bool:
+    return run.facts(CURATOR_NAME).get("end") == "released"
+
+
+def is_handed_over(run: Sites) -> bool:
+    return any(frame.lane == "transcript" for frame in run.frames())
+
+
+@pytest.mark.parametrize(
+    ("read", "since"), [("received", is_over), ("outgoing", is_handed_over), ("facts", is_handed_over)]
+)
 def test_a_store_that_fails_after_the_release_is_reported_and_the_release_stands(
+    read: str, since: Callable[[Sites], bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Sites(STUDY, tmp_path)
+    run.run(until=lambda: since(run))
+    monkeypatch.setattr(run.stores[CURATOR_NAME], read, Mock(side_effect=StoreError("state.in_use")))
+    run.run()
+    assert run.ends == dict.fromkeys(STUDY.names, "released")
+    assert str(InputFault("state.in_use")) in run.said[CURATOR_NAME]
+    run.close()
+
+
+@pytest.mark.parametrize("read", ["outgoing", "facts"])
+def test_a_curator_whose_store_fails_before_the_transcript_is_handed_over_is_told_to_come_back(
     read: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = Sites(STUDY, tmp_path)
-    run.run(until=lambda: run.facts(CURATOR_NAME).get("end") == "released")
-    monkeypatch.setattr(run.stores[CURATOR_NAME], read, Mock(side_effect=StoreError("state.in_use")))
-    run.run()
-    assert run.ends[CURATOR_NAME] == "released"
-    assert str(InputFault("state.in_use")) in run.said[CURATOR_NAME]
+    run.run(until=lambda: is_over(run))
+    assert not is_handed_over(run)
+    with monkeypatch.context() as patch, refused("record.not_handed_over", error=StoreError):
+        patch.setattr(run.stores[CURATOR_NAME], read, Mock(side_effect=StoreError("state.in_use")))
+        run.run()
+    run.begin(CURATOR_NAME)
+    assert run.run().ends == dict.fromkeys(STUDY.names, "released")
+    run.close()
+
+
+def test_a_curator_whose_relay_is_gone_before_it_has_the_transcript_is_told_to_come_back(tmp_path: Path) -> None:
+    class Gone(PassingCarrier):
+        def send(self, frames: Sequence[Frame]) -> None:
+            if is_gone and any(frame.lane == "transcript" for frame in frames):
+                raise CarrierError("relay.gone")
+            self.inner.send(frames)
+
+    is_gone = True
+    run = Sites(STUDY, tmp_path, between=lambda name, inner: Gone(inner))
+    with refused("record.not_handed_over", error=CarrierError):
+        run.run()
+    is_gone = False
+    for name in STUDY.names:
+        run.begin(name)
+    assert run.run().ends == dict.fromkeys(STUDY.names, "released")
     run.close()
 
 

@@ -295,12 +295,6 @@ def test_kinds_of_coalition_cover_every_row_once_and_agree_with_it() -> None:
 
 
 @pytest.mark.slow
-def test_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lab", "matrix", HARDENED, "--parties", "2"]) == 0
-    assert capsys.readouterr().out == table(HARDENED, 2)
-
-
-@pytest.mark.slow
 def test_command_prints_every_cell_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "matrix", HARDENED, "--parties", "2", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from broken import strangers_twins as strangers
-from support.repetitions import with_slow
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, ideal
@@ -22,28 +21,21 @@ ONE_SETTING = replace(ideal.MODEL, variants=lambda p: ())
 TWINS = {twin.name: twin for twin in strangers.TWINS}
 # Name -> how the name of the secret begins that is told; or the code of the refusal.
 SHOWN = {
-    "one coin for all packs": "eta_2",
     "the share for Charlie has the size above the ring": "n_2",
-    "from the third party on nothing is shared": "n_3",
     "ties are broken by slot": "n_",
     "matches are played in the order of the slots": "pi_2",
     "as many matches more as the slot of the smallest says": "exact sum",
 }
 REFUSED = {
     "the coin under the parties' key is a hash of the session": "role.needs_a_number",
-    "a half has its size in the spare bits": "symbol.bits_overlap",
     "a stale ciphertext is called fresh by hand": "role.sends_no_number",
-    "whoever has few records says how many and stops": "symbol.compared",
 }
-# Among three parties, with all their worlds.
-SLOW = ("one coin for all packs", "from the third party on nothing is shared")
 
 
 def found(program: Program, twin: strangers.Twin, model: Any = ONE_SETTING) -> tuple[Row, ...]:
-    """What the coalition gets, among two parties if that is enough to show it."""
+    """What the coalition gets among two parties."""
     members = tuple(name for name in ("P1", "P2", "P3", "charlie") if name in twin.who)
-    parties = 3 if "P3" in members or twin is strangers.THIRD_PARTY else 2
-    return coalition_matrix(Protocol(program, model, None, LIMITS), parties, chosen=(members,)).rows
+    return coalition_matrix(Protocol(program, model, None, LIMITS), 2, chosen=(members,)).rows
 
 
 @cache
@@ -55,7 +47,7 @@ def test_every_stranger_has_its_check() -> None:
     assert {*SHOWN, *REFUSED} == set(TWINS)
 
 
-@pytest.mark.parametrize("name", with_slow(SHOWN, *SLOW))
+@pytest.mark.parametrize("name", SHOWN)
 def test_the_matrix_shows(name: str) -> None:
     twin = TWINS[name]
     more = {

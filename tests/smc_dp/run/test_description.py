@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import forgeries as f
 
 from smc_dp import audit_run, plan, predict, run_protocol
 from smc_dp.cli.main import main
@@ -102,21 +103,7 @@ def test_the_release_describes_all_rows(files: Path, run: Path) -> None:
 
 
 def edited(run: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    to.mkdir()
-    for file in run.iterdir():
-        (to / file.name).write_bytes(file.read_bytes())
-    document = json.loads((run / "release.json").read_text())
-    change(document)
-    (to / "release.json").write_text(json.dumps(document))
-    return to
-
-
-def other_sum(document: dict[str, Any]) -> None:
-    """A count in the label that is one larger, with all that follows from it."""
-    document["description"]["sums"][-1] += 1
-    count = document["description"]["columns"]["ill"]["levels"]["yes"]
-    for name in count:
-        count[name] = round(count[name] + 1, 12)
+    return f.edited(run, to, "release.json", change, redigest=False)
 
 
 @pytest.mark.parametrize(
@@ -191,16 +178,8 @@ def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path, capsys: p
         described(files, tmp_path / "no", test=files / "north.csv")
     with refused("plan.has_intervals"):
         plan(list(SIZES.values()), 5, method="describe")
-    given = [
-        "run",
-        "--method",
-        "describe",
-        "--bounds",
-        str(files / "bounds.toml"),
-        "--json",
-        "--out",
-        str(tmp_path / "r"),
-    ]
+    given = ["run", "--method", "describe", "--bounds", str(files / "bounds.toml"), "--json"]
+    given += ["--out", str(tmp_path / "r")]
     given += [word for name in ("north", "south") for word in ("--party", str(files / f"{name}.csv"))]
     capsys.readouterr()
     for option, code in (("--test", "test.of_no_classifier"), ("--metrics", "option.page_of_no_classifier")):

@@ -79,14 +79,9 @@ def test_table_one_has_a_column_for_each_group(run: Path) -> None:
     assert block.headings[2] == f"sex f (n = {women.rows.estimate:,.0f})"
     found = {(row.column, row.level, row.figure): row.found for row in women.figures}
     rows = {name: cells for name, *cells in block.rows}
-    ill, share, mean, deviation = (
-        found[key] for key in (("ill", "yes", "count"), ("ill", "yes", "proportion"), ("age", "", "mean"),
-                               ("age", "", "standard deviation"))
-    )  # fmt: skip
-    assert ill
-    assert share
-    assert mean
-    assert deviation
+    of_ill, of_age = ("count", "proportion"), ("mean", "standard deviation")
+    ill, share, mean, deviation = *(found["ill", "yes", x] for x in of_ill), *(found["age", "", x] for x in of_age)
+    assert ill and share and mean and deviation  # noqa: PT018
     assert rows["ill yes, n (%)"][1] == f"{ill.estimate:,.0f} ({100 * share.estimate:.1f})"
     assert rows["age, mean (SD)"][1] == f"{mean.estimate:.1f} ({deviation.estimate:.1f})"
     assert all(cell.count(" to ") == 1 for cell in rows["lab, median (quartiles)"])
@@ -189,17 +184,14 @@ def test_an_audit_with_views_passes(files: Path, run: Path) -> None:
     [
         (lambda d: d["parameters"].update(by="ill", tables="lab*sex"), "description.other_figures"),
         (lambda d: d["parameters"].update(by="lab", tables="sex*ill"), "description.other_length"),
-        (lambda d: d["parameters"].pop("by"), "description.other_length"),
         (lambda d: d["parameters"].update(by="age"), "describe.column_of_numbers"),
         (lambda d: d["parameters"].update(by="ward"), "describe.no_such_column"),
         (lambda d: d["parameters"].update(by=""), "text.not_one_line"),
         (lambda d: d["parameters"].update(tables="ill*lab"), "description.other_figures"),
-        (lambda d: d["parameters"].pop("tables"), "description.other_length"),
         (lambda d: d["parameters"].update(tables="lab*sex"), "describe.table_twice"),
         (lambda d: d["description"]["tables"][0]["cells"][0][0].update(high=1e6), "description.other_figures"),
         (lambda d: d["description"]["columns"]["lab"]["quantiles"].pop("median"), "description.other_figures"),
         (lambda d: d["description"].update(by="ill"), "description.other_figures"),
-        (lambda d: d["description"]["groups"].pop(), "description.other_figures"),
         (lambda d: d["description"]["groups"][1]["figures"][-1].update(low=0.0), "description.other_figures"),
     ],
 )

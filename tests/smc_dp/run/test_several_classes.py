@@ -103,14 +103,6 @@ def test_the_command_writes_a_column_for_the_score_of_every_class(
     assert [row[1] for row in rows] == told["predictions"]
 
 
-def test_without_a_method_newton_is_taken(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parties = [f"--party={place / name}" for name in ("north.csv", "south.csv")]
-    known = ["--bounds", str(place / "bounds.toml"), "--test", str(place / "test.csv"), "--epsilon", "3"]
-    assert main(["run", *parties, *known, "--colluders", "0", "--out", str(tmp_path / "a")]) == 0
-    assert json.loads((tmp_path / "a" / "release.json").read_text())["parameters"]["method"] == "newton"
-    assert "lambda = 0.0001" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("name", sorted(set(PROTOCOLS_BY_METHOD) - {*FOR_ANY_CLASSES, "linear"}))
 def test_a_method_for_two_classes_is_refused_before_any_file_of_rows_is_read(
     name: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -245,11 +237,6 @@ def test_an_audit_refuses_what_are_no_classes(place: Path) -> None:
     ):
         with refused(code):
             derive_parameters(replace(evidence, release={**evidence.release, "classes": classes}))
-
-
-def test_an_audit_of_weights_that_do_not_follow_fails(place: Path, tmp_path: Path) -> None:
-    found = publication.check_release(load_evidence(f.edited(place / "run", tmp_path / "run", RELEASE, other_order)))
-    assert (found.status, found.code) == ("failed", "release.other_weights")
 
 
 def test_without_its_record_the_shape_is_all_that_is_known(place: Path, tmp_path: Path) -> None:

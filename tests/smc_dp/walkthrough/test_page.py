@@ -12,12 +12,12 @@ from support.lectures import PARTIES, lecture_of, parts, prepare, prepared, show
 
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.session import Program
-from smc_dp.pages.blocks import Bullets, Drawing, PageTable, Quotation
+from smc_dp.pages.blocks import Bullets, Drawing, Quotation
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import sequence_diagram, values
 from smc_dp.walkthrough.dry_run import run_dry
 from smc_dp.walkthrough.knowledge_blocks import NOTHING_NEW
-from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace, trace_knowledge
+from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 from smc_dp.walkthrough.observed_session import ObservedSession
 from smc_dp.walkthrough.report import walkthrough_page
 from smc_dp.walkthrough.walkthrough_steps import steps_of
@@ -130,23 +130,6 @@ def test_a_leaking_role_changes_the_page_at_its_step_and_at_none_before() -> Non
     assert any("pi_2" in sentence for sentence in news["twin"].items)
 
 
-# The types of a real run refuse what these send; what is known is computed all the same, beside the honest letters.
-# A twin that publishes more has another result, so what is more than the result tells differs before that already: it
-# is held against the cells alone, in `test_leaking_twins.py`.
-TWINS: dict[str, tuple[Program, str]] = {
-    "s is missing": (mutants.UNMASKED, "3.1"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TWINS)
-def test_what_a_leak_tells_shows_at_its_step(name: str) -> None:
-    program, number = TWINS[name]
-    watched, honest = prepared("pathak2010")
-    twin = told(watched, trace_knowledge(leaking(program), 2))
-    assert first_difference(told(watched, honest), twin).startswith(f"Step {number} ")
-
-
 def test_lanes_say_in_sentences_what_they_draw() -> None:
     watched, _ = prepared("secure_sum")
     shares = [x for x in watched.messages if x.kind.__name__ == "Shares"]
@@ -174,10 +157,3 @@ def test_hostile_names_stay_text() -> None:
     whole = html(walkthrough_page(replace(watched, session=session, messages=renamed), known))
     assert "<b onclick" not in whole
     assert "&lt;b onclick" in whole
-
-
-def test_toy_inputs_read_well() -> None:
-    watched, _ = prepared("pathak2010")
-    table = values.input_table(watched)
-    assert isinstance(table, PageTable)
-    assert all(10 <= int(row[1]) < 1000 for row in table.rows)

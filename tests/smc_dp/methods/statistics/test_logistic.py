@@ -215,7 +215,7 @@ def test_coefficients_along_which_noise_hides_the_hessian_are_ill_determined() -
 
 
 def test_noise_alone_has_no_interval() -> None:
-    for seed in range(6):
+    for seed in (0, 7, 8, 16):  # with a smaller floor, three of them have intervals
         found = inferred(*drawn(1000, seed), Target(Fraction(1, 100), noise="ddg"), f"{seed}")
         assert found.obstacles or found.ill_determined.all()
 
