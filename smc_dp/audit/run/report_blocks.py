@@ -112,11 +112,8 @@ def audit_page(report: AuditReport) -> Page:
 def audit_verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
-        where = (
-            ""
-            if first.outcome.line is None
-            else f" at line {first.outcome.line} of the transcript (its first line is line 0)"
-        )
+        line = first.outcome.line
+        where = f" at line {line} of the transcript (its first line is line 0)" if line else ""
         return coded_prose(
             "audit.failed", name=first.check.name, where=where, found=shorten(_found(first.outcome), _DETAIL)
         )
