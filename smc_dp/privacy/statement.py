@@ -158,8 +158,8 @@ class PrivacyStatement:
         rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
         hardly = " So large an epsilon hardly protects." if percent > 99 else ""
         return (
-            f"{figures} An attacker who knows everything else, and at first finds both cases equally likely, is "
-            f"afterwards at most {percent:g} % sure of one of them{rarely}.{hardly}"
+            f"{figures} An attacker who knows everything else, and was undecided, is at most {percent:g} % sure "
+            f"afterwards{rarely}.{hardly}"
         )
 
     @property

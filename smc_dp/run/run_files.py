@@ -64,7 +64,7 @@ def _require_run(folder: Path, name: str) -> None:
     if os.path.lexists(folder / name):
         return
     if name != RELEASE:
-        raise InputError("run.lacks_file", run=str(folder), file=name)
+        raise InputError("run.lacks_file", path=str(folder / name))
     if runs := sorted(path.parent.name for path in folder.glob(f"*/{name}")):
         raise InputError("run.several_runs", run=str(folder), runs=runs, first=str(folder / runs[0]))
     raise InputError("run.no_release", run=str(folder))
