@@ -29,7 +29,7 @@ from smc_dp.deploy.session_driver import Member, SessionDriver
 from smc_dp.deploy.site import charge_from_facts, refusal
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.status import erase_missed
-from smc_dp.deploy.store import DATABASE, StoreError, open_store
+from smc_dp.deploy.store import StoreError, is_begun, open_store
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run import folder as run_folder
 from smc_dp.run import identities
@@ -134,7 +134,7 @@ def take_part(
     study, signer = JointStudy.read(study_file), identities.read_identity(files.key)
     name = study.participant(signer.public)
     folder, counters = files.state or state_folder(study_file, name), files.counters or counter_folder()
-    begun = (folder / DATABASE).exists()
+    begun = is_begun(folder)
     if begun:
         erase_missed(study, folder, counters, time.time())
     policy = None if files.policy is None else SitePolicy.read(files.policy)

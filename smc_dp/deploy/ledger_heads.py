@@ -52,8 +52,6 @@ HEAD_LANES: tuple[Lane, ...] = ("seen", "head", "cosigned")
 MOST_HEADS = 8
 """Heads of one session to one witness: another study of the same party may move the witness meanwhile."""
 MOST_HEAD_BYTES = 1 << 13
-NO_APPROVAL = "approvals.missing"
-"""Code of a state from before anything was sent."""
 
 
 def may_carry(names: Sequence[str], frame: Frame) -> bool:
@@ -125,7 +123,7 @@ class OwnHeads:
         frames = read_frames(folder, ("approval", *HEAD_LANES))
         own = [frame.body for frame in frames if (frame.lane, frame.sender) == ("approval", name)]
         if not own:
-            raise InputError(NO_APPROVAL, name=name)
+            raise InputError("approvals.missing", name=name)
         return cls(study, Approval.decode(own[0]), frames)
 
     @property

@@ -27,11 +27,14 @@ def states(study: Path) -> Iterator[Path]:
 
 
 def states_of(study: Path, name: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the folders of a participant's states that lie beside a study, each with the file of its own study."""
+    """Yield the folders of a participant's states that lie beside a study, each with the file of its own study.
+
+    That file ends as this study's does, or else in .toml. A folder that this user may not enter is one as well.
+    """
     ending = f".{name}.{_STATE}"
-    for state in sorted(path.parent for path in study.parent.glob(f"*.{_STATE}/{DATABASE}")):
-        if state.name.endswith(ending):
-            yield state, state.with_name(f"{state.name.removesuffix(ending)}{study.suffix}")
+    for state in sorted(path for path in study.parent.glob(f"*.{_STATE}") if path.name.endswith(ending)):
+        file = state.with_name(f"{state.name.removesuffix(ending)}{study.suffix}")
+        yield state, file if file.exists() else file.with_name(f"{state.name.removesuffix(ending)}.toml")
 
 
 def counter_folder() -> Path:

@@ -25,9 +25,10 @@ from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import AUTHOR, SITE
 from smc_dp.deploy import paths
-from smc_dp.deploy.ledger_heads import NO_APPROVAL, OwnHeads
+from smc_dp.deploy.ledger_heads import OwnHeads
 from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.status import check_state
+from smc_dp.deploy.store import is_begun, read_frames
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.agreement import Agreement
@@ -270,17 +271,18 @@ def _check_earlier_heads(study: Path, name: str, owner: bytes, ledger: Path) -> 
 
 
 def _earlier_heads(study: Path, name: str) -> Iterator[tuple[Path, OwnHeads]]:
-    """Yield the states of studies beside one, each with its heads; InputError for one that cannot be read."""
+    """Yield the states of studies beside one that have heads, each with these; InputError for what cannot be read."""
     for state, file in paths.states_of(study, name):
         if not file.exists():
             continue
         try:
+            came = read_frames(state, ("seen", "cosigned")) if is_begun(state) else []
+            if not any(frame.to == name for frame in came):  # without its study, which may be of an earlier version
+                continue
             its = JointStudy.read(file)
             check_state(its, name, state)
             own = OwnHeads.read(its, name, state)
         except InputError as error:
-            if error.code == NO_APPROVAL:  # it stopped before a witness could answer it
-                continue
             raise InputError(
                 "witnesses.unread_state", state=str(state), study=str(file), why=one_line(str(error))
             ) from None

@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import cbor2
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -86,7 +87,7 @@ DATABASE, LOCK, COUNTER_ENDING, _PARTIAL = "site.db", "site.lock", ".counter", "
 PURPOSE = ("study", "participant", "approval")
 _NO_KEY, _MOST_DIGITS = "-", 15
 _WAIT = 30.0
-_SECOND = InputFault("state.in_use")
+_SECOND, _NONE = InputFault("state.in_use"), "state.missing"
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE seal (salt BLOB NOT NULL, proof BLOB NOT NULL) STRICT;
@@ -442,25 +443,48 @@ def read_facts(folder: Path) -> dict[str, Any]:
         raise StoreError("state.changed", folder=str(folder)) from None
 
 
+def is_begun(folder: Path) -> bool:
+    """Return whether a site has a state in this folder. A program that was killed while it made the file has none."""
+    try:
+        read_facts(folder)
+    except StoreError as error:
+        if error.code != _NONE:
+            raise
+        return False
+    return True
+
+
 def read_frames(folder: Path, lanes: Sequence[Lane]) -> list[Frame]:
     """Return the frames of these lanes that a site has committed to send or has received, from its folder.
 
-    StoreError for a frame that was changed since.
+    None from a state of version 0.1.0. StoreError for a frame that was changed since.
     """
-    its = f"lane IN ({', '.join('?' * len(lanes))})"
-    statement = f"SELECT digest, frame FROM outbox WHERE {its} UNION ALL SELECT digest, frame FROM inbox WHERE {its}"  # noqa: S608
-    found = {digest: Frame.decode(frame) for digest, frame in _read(folder, statement, *lanes, *lanes)}
-    if any(frame.digest != digest for digest, frame in found.items()):
-        raise StoreError("state.changed", folder=str(folder))
-    return list(found.values())
+    if not _read(folder, "SELECT name FROM pragma_table_info('inbox') WHERE name = 'frame'"):
+        return []
+    found = dict[bytes, Frame]()
+    its = " OR ".join(["lane = ? OR instr(frame, ?)"] * len(lanes))  # a changed column hides no frame
+    asked = [value for lane in lanes for value in (lane, cbor2.dumps(lane))]
+    for table in ("outbox", "inbox"):
+        rows = _read(folder, f"SELECT digest, lane, frame FROM {table} WHERE {its} ORDER BY position", *asked)  # noqa: S608
+        for digest, lane, content in rows:
+            found[digest] = frame = Frame.decode(content)
+            if (frame.digest, frame.lane) != (digest, lane):
+                raise StoreError("state.changed", folder=str(folder))
+    return [frame for frame in found.values() if frame.lane in lanes]
 
 
-def _read(folder: Path, statement: str, *values: str) -> list[Any]:
+def _read(folder: Path, statement: str, *values: str | bytes) -> list[Any]:
     path = folder / DATABASE
-    if not path.is_file():
-        raise StoreError("state.missing", folder=str(folder))
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(_NONE, folder=str(folder)) from None
+    except OSError as error:
+        raise _unusable(path, error) from None
     try:
         with closing(open_database(path, _WAIT)) as connection:
-            return connection.execute(statement, values).fetchall()
+            if connection.execute("SELECT name FROM sqlite_master").fetchone():
+                return connection.execute(statement, values).fetchall()
     except sqlite3.Error as error:
         raise _unusable(path, error) from None
+    raise StoreError(_NONE, folder=str(folder))

@@ -520,9 +520,11 @@ def in_the_state(statement: str) -> Callable[[Following], None]:
 
 
 DAMAGES: dict[str, Callable[[Following], object]] = {
-    "no state": lambda at: (at.state / DATABASE).write_bytes(b""),
     "junk": lambda at: (at.state / DATABASE).write_bytes(b"junk" * 4096),
     "a changed answer": in_the_state("UPDATE inbox SET frame = zeroblob(length(frame)) WHERE lane = 'seen'"),
+    "an answer on another lane": in_the_state("UPDATE inbox SET lane = 'envelope' WHERE lane = 'seen'"),
+    "no approval": in_the_state("DELETE FROM outbox"),
+    "a folder that cannot be entered": lambda at: (shutil.rmtree(at.state), at.state.symlink_to(at.state)),
     "a changed fact": in_the_state("UPDATE facts SET value = '' WHERE name = 'study'"),
     "another participant": in_the_state("UPDATE facts SET value = '\"south\"' WHERE name = 'participant'"),
     "no participant": in_the_state("DELETE FROM facts WHERE name = 'participant'"),
@@ -553,10 +555,39 @@ def test_a_stored_answer_counts_only_as_it_came(following: Following) -> None:
     assert following.codes(following.older) == ["witnesses.unread_state"]
 
 
-def test_a_state_from_before_the_relay_was_reached_stops_no_other_study(following: Following) -> None:
-    for table in ("inbox", "outbox"):
-        in_the_state(f"DELETE FROM {table}")(following)
+EARLY: dict[str, Callable[[Following], object]] = {
+    "no frame": lambda at: [in_the_state(f"DELETE FROM {table}")(at) for table in ("inbox", "outbox")],
+    "no table": lambda at: (at.state / DATABASE).write_bytes(b""),
+    "no database": lambda at: (at.state / DATABASE).unlink(),
+}
+
+
+@pytest.mark.parametrize("kept", EARLY)
+def test_a_state_from_before_the_relay_was_reached_stops_no_study(kept: str, following: Following) -> None:
+    """A program that was killed leaves it."""
+    EARLY[kept](following)
     assert following.codes(following.newest) == []
+    with (
+        Witness.open(following.home.folder / "south.witness", time.time) as witness,
+        refused("head.seen_further", name="south"),
+    ):
+        following.home.join(following.home.relay(witness, "south"), following.state.name)
+
+
+def test_an_earlier_study_without_heads_is_not_read(following: Following) -> None:
+    """Its file may be another study's by now, or one of version 0.1.0, whose tables had no such column."""
+    in_the_state("DELETE FROM inbox WHERE lane = 'seen'")(following)
+    following.home.study.write_text("title = 1\n")
+    assert following.codes(following.newest) == []
+    with closing(sqlite3.connect(following.state / DATABASE)) as connection, connection:
+        for table in ("inbox", "outbox"):
+            connection.execute(f"ALTER TABLE {table} RENAME COLUMN frame TO parcel")
+    assert following.codes(following.newest) == []
+
+
+def test_a_state_is_found_beside_a_study_whose_file_ends_otherwise(following: Following) -> None:
+    at = replace(following, study=following.study.rename(following.study.with_suffix(".study")))
+    assert (at.codes(at.older), at.codes(at.newest)) == (["head.seen_further"], [])
 
 
 def test_a_ledger_that_another_study_charges_meanwhile_is_not_refused(
