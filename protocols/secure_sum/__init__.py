@@ -1,6 +1,6 @@
 """Sums of integer vectors over K parties: private even if Charlie and up to t of the parties are malicious, while up to
-D parties drop out. If t is 0, nothing is claimed against Charlie together with a party. All members of a sum but one
-can together compute what the remaining one added to it: its numbers plus its noise.
+D parties drop out. If t is 0, nothing is claimed against Charlie together with a party. All members of a sum
+except one can together compute what that one added to it: its numbers plus its noise.
 
 In outline after Bonawitz et al., "Practical Secure Aggregation for Privacy-Preserving Machine Learning" (CCS 2017), and
 Bell et al. (CCS 2020). `parameters.py` has the inequalities, `messages.py` lists the conversation, `setup.py`,
@@ -25,8 +25,8 @@ from protocols.secure_sum.values import RECORDS, Addends, Sums, Vault, join_adde
 
 
 async def party(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> Sums:
-    """Run a party, P_j. Its inputs are numbers and noise for each sum. It may choose those of a later sum when it knows
-    the earlier sums. Its outputs are the sums, and the list of the parties in each.
+    """Run a party, P_j. Its inputs are numbers and noise for each sum. It may choose its inputs to a later sum when
+    it knows the earlier sums. Its outputs are the sums, and the list of the parties in each.
     """
     mine = join_addends(p, mine, *later)
     around = neighbour_graph.party if p.D else neighbour_graph.closed_party

@@ -154,8 +154,8 @@ LIMITATIONS = (
         applies=_may_drop_out,
     ),
     Limitation(
-        "Parties that refuse to answer can stop a sum. Its charge is undone only in a session that goes on without a "
-        "lost party, and only if enough parties sign that they gave the sum up."
+        "Parties that refuse to answer can stop a sum. The charge for it is returned only if the session goes on "
+        "without the missing parties, and enough parties sign that they gave this sum up."
     ),
     Limitation(
         "A party that goes back to an old state loses the protection of its masks. A folder of counters at each site "
@@ -164,8 +164,8 @@ LIMITATIONS = (
     Limitation(
         "A dealer is a party that hands out shares, and a holder one that receives them. A dealer whose shares open no "
         "secret can stop a sum after all parties have been charged. That dealer is named. If a dealer does not answer "
-        "a complaint, only Charlie knows whether it kept silent or he withheld its answer. If a holder complains "
-        "falsely, or of a share that came too late, this claim counts that holder's share as known to Charlie.",
+        "a complaint, only Charlie knows whether it kept silent or he withheld its answer. A complaint shows the "
+        "holder's share to Charlie, even a false complaint, or one about a share that only came late.",
         applies=_may_drop_out,
     ),
     Limitation(

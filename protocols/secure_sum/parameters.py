@@ -70,7 +70,7 @@ class Parameters:
         complete = MOST_COMPLETE if self.D else MOST_CLOSED
         most = MOST_PARTIES if self.degree or (self.D > 0 and K > MOST_COMPLETE) else complete
         if not 2 <= K <= most or len(set(self.parties)) != K:
-            raise LocalError("secure_sum.parties_unusable", most=most, got=K)
+            raise LocalError("secure_sum.parties_unusable", most=most, got=len(set(self.parties)))
         if not 0 <= t < K:
             raise LocalError("colluders.outside", most=K - 1, parties=K, got=t)
         self._check_graph()

@@ -36,8 +36,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "2": cite_notes(
             _PACKAGE,
             _RULES,
-            "R1: on the complete graph (K <= 1,000 parties, or K <= 200 if D > 0 of them may drop out) it shares a "
-            "mask with every other party of G, the list of all parties. The label of each mask contains the session, "
+            "R1: with at most 1,000 parties (200 if D > 0), it shares a mask with every other party on G, the list of "
+            "all parties. The label of each mask contains the session, "
             "the digest g of all greetings, the number r of the sum, the digest q_r of what the sum asks for, and the "
             "places of both parties on the list. R2: it sends one masked input for each sum of a session.",
             "S4",

@@ -46,8 +46,8 @@ def _describe_group() -> None:
     Two ledgers in one folder cannot both be charged for the same table. A table with one changed, added or removed cell
     or row counts as another table. This is a guard against accidents, not against intent.
 
-    A release is charged the epsilon of its privacy statement. The total of several releases is often less than the sum
-    of their epsilons, at the delta of the limit. If no person is in two data sets of a party, the party may keep a
+    A ledger converts the epsilon of each release to its own delta. The total of several releases is often less than
+    the sum of their epsilons. If no person is in two data sets of a party, the party may keep a
     ledger for each.
     """
 
@@ -77,7 +77,7 @@ def init_ledger(
 
 
 def show_ledger(file: File, as_json: AsJson = False) -> None:
-    """Show the spent and the remaining budget, and every entry.
+    """Show the budget, what is spent of it, and every entry.
 
     \b
     Examples:

@@ -38,17 +38,17 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
     paper's curator protocol, and then newton on the same rows. Tables compare the results. Each release has the
-    given epsilon, so together they cost twice that. Only one method runs if you give --party, --study, --method,
-    --protocol or --noise, or an option that only prr_mean or only newton has. newton runs alone if --dataset has more
-    than two classes.
+    given epsilon, so together they cost twice that. Give --method to run one method. One method also runs alone with
+    --party, --study, --protocol or --noise, and with an option that only prr_mean or only newton has. newton runs alone
+    if --dataset has more than two classes.
 
     newton is recommended, for any number of classes. With very many columns use gd. Both train one model of all rows:
     in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as
     accurate as pooling the data. logistic releases coefficients with intervals for two classes, linear for a label
     that is a number. describe releases counts, means and standard deviations with intervals. wsum adds up the parties'
     models; wsum_ar protects their numbers of rows, too. In ofpa each party adds noise to its own model, and then the
-    models are added up. ofaa adds up polynomials that stand for the parties' losses. soft_ss (votes) and avg_clip
-    (clipped models) protect all records of a party together.
+    models are added up. ofaa adds up polynomials that approximate the parties' loss functions. soft_ss (votes) and
+    avg_clip (clipped models) protect all records of a party together.
 
     All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
     many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must

@@ -33,7 +33,7 @@ def show_run(
             "option for other columns.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the same figures as one JSON object instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures of --csv as one JSON object.")] = False,
     details: Annotated[bool, typer.Option("--details", help="Print the privacy statement in full, too.")] = False,
 ) -> None:
     """Print the release of a run, its guarantee and limits, the parties, the settings and the files.

@@ -249,7 +249,9 @@ class BoundsFile(Document):
                     unnamed = (
                         "[label] is missing" if self.label is None else "the line column = ... of [label] is missing"
                     )
-                    known = "a column of [columns] or of [label], spelt as there"
+                    known = (
+                        f"a column of [columns], or the label{'' if label is None else f' {label!r}'}, spelt as there"
+                    )
                     where = f"{known}. If it is the label: {unnamed}" if label is None else known
                     fault = InputFault("columns.unknown", {"where": where})
                     yield fault.within(f"[{section}] {name[:_SHOWN]}")

@@ -17,6 +17,7 @@ _TRUTH = frozenset({"true", "false", "yes", "no"})
 _TYPES = ("date32", "date64", "timestamp", "time32", "time64", "duration")  # of columns in Parquet files
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d*(\.\d+)+(,\d*)?", re.ASCII)
+_WITH_UNIT = re.compile(r"[+-]?\d+([.,]\d+)?\s*([^\W\d_]{1,8}|%)", re.ASCII)
 _LONGEST_ALIAS = 1000  # characters of a text that is advised as one
 _NO, _YES = NO_WORDS | {"0"}, YES_WORDS | {"1"}
 
@@ -46,7 +47,8 @@ def _of_marks(text: str, fault: Fault, refused: RefusedInput) -> Hint:
     if not found or not any(_reads(form.with_settings(settings), text) for settings in found):
         if form.decimal == "," and _THOUSANDS.fullmatch(text):
             return Hint("point", " (a point, where the form says a decimal comma)")
-        return of_nothing(fault, refused)
+        is_measure = _WITH_UNIT.fullmatch(text)
+        return Hint("unit", "; write the number alone, without a unit") if is_measure else of_nothing(fault, refused)
     settings = found[0]
     if len(found) > 1:
         choices = tuple((f"where it is {_read(form, each, text)}, ", each) for each in found)
@@ -105,9 +107,7 @@ def of_date(fault: Fault, refused: RefusedInput) -> Hint:
     if _MOMENT.fullmatch(cell.strip()):
         return Hint("time", " (it has a time of day, wanted the day alone)")
     if any(is_day(cell, name) for name in DATES):
-        return Hint(
-            "mixed dates", "; its column has dates that no list of forms reads once each: write it anew with one form"
-        )
+        return Hint("mixed dates", "; no list of forms fits all dates of the column: write them all in one form")
     return of_nothing(fault, refused)
 
 
@@ -127,11 +127,12 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     if len(levels) == 2 and all(map(_NUMBER.fullmatch, (text, *levels))):
         return Hint("number", " (a number; bounds of numbers are written [low, high], without quotes)")
     if _DATE.fullmatch(text):
-        return DATE
+        quoted = len(levels) == 2 and all(map(_DATE.fullmatch, levels))
+        return Hint("date", " (a date; bounds of dates are written [first, last], without quotes)") if quoted else DATE
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
-    clause = f"; if it means one of these, put that level for {LEVEL} and {LINE}"
+    clause = f"; if it means one of these ({LEVEL} stands for it), {LINE}"
     return Hint("", clause, to_complete=_meaning(refused, LEVEL))
 
 

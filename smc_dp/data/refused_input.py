@@ -136,10 +136,7 @@ def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
     uses, found, told = Counter(lines), list[Fault](), set[str]()
     for fault, line in zip(every, lines, strict=True):
         if isinstance(fault, FormatFault) and line and uses[line] > 1:
-            said = (
-                "write the lines that stand above" if line in told else f"for this and other faults of the file {line}"
-            )
-            fault = fault.with_line(said)
+            fault = fault.with_line("write what stands above" if line in told else line)
         found.append(fault)
         told |= {line} - {""}
     return found

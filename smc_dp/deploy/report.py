@@ -87,8 +87,8 @@ def _leaving(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     )
     yield (
         f"{min(len(study.names) - 1, MOST_WITNESSES)} other participants see how many entries and charges its ledger "
-        f"has. At least {study.witnesses_needed} must confirm that before the site sends a message of the session: so "
-        "an old copy of a ledger is noticed."
+        f"has. At least {study.witnesses_needed} of them must confirm these numbers before the site sends its "
+        "first message of the session, so that an old copy of a ledger is noticed."
     )
     yield "All participants and the relay see the sender, addressee, time and length of each message."
     if agreement.threat_model.has_sparse_graph:

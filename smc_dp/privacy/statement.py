@@ -158,8 +158,8 @@ class PrivacyStatement:
         rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
         hardly = " So large an epsilon hardly protects." if percent > 99 else ""
         return (
-            f"{figures} An attacker who knows everything else goes from 50 % to at most {percent:g} % certainty about "
-            f"this change{rarely}.{hardly}"
+            f"{figures} An attacker who knows everything else, and was undecided, is at most {percent:g} % sure "
+            f"afterwards{rarely}.{hardly}"
         )
 
     @property
@@ -242,15 +242,19 @@ class PrivacyStatement:
             )
             words += f", except with a probability of at most {short_delta(found.missed)}." if found.missed else "."
             if found.missed > self.delta:
-                words += " Delta is smaller than this: it weights each case by how far that exceeds the bound."
+                words += (
+                    " Delta is smaller than this probability: the probability counts in full every outcome that makes "
+                    "the attacker surer, and delta only the part by which it exceeds the bound."
+                )
         else:
             words = f"No observation changes in probability by more than a factor e^epsilon and delta ({figures})."
             words += " These figures do not bound how sure anybody can be afterwards."
         if self.rho is not None:
             words += f" The release is zero-concentrated differentially private (rho = {short_figure(self.rho)})."
             if self.mu is not None:
-                moved = f"{short_figure(self.mu)} standard deviations (mu)"
-                words += f" It is at least as private as a number with Gaussian noise that one record moves by {moved}."
+                moved = f"{short_figure(self.mu)} standard deviations of the noise (mu)"
+                words += " It is at least as private as a release of one number with Gaussian noise, where one record "
+                words += f"changes the number by {moved}."
             words += " From this an epsilon follows for every other delta."
         if percent > 99:
             words += " So large an epsilon hardly protects."

@@ -26,12 +26,14 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
         if len(bounds.classes) == 2
         else "Each class has a score, and the largest wins."
     )
-    reaches = "the middle of its range to the upper" if bounds.center else "0 to the largest"
+    start, end = ("the middle of its range", "upper") if bounds.center else ("0", "largest")
     yield Prose(
         "A score is the intercept plus what each column adds. A number is clipped to its bounds, and adds its "
         "value times the figure in the table. A date counts as days since its lower bound. The standardised figure is "
-        f"the change of the score if the value goes from {reaches} bound. "
-        "For a row that is shortened (see above), use `smc-dp predict`."
+        f"the change of the score if a number or date goes from {start} to its {end} bound. The "
+        f"standardised figure of the intercept is the score with every number and date at {start}, before levels are "
+        "added. For a row that is shortened (see above), "
+        "use `smc-dp predict`."
     )
     days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}
     for name, score in list(coefficients.items())[:_MOST_CLASSES]:

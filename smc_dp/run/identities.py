@@ -110,6 +110,8 @@ def read_public_key(path: Path) -> tuple[str, bytes]:
     content = reading.read_file(path, _LONGEST_PUBLIC, links=True)
     name, space, key = content.decode("ascii", errors="replace").removesuffix("\n").partition(" ")
     if not space:
+        if path.suffix == ".key":
+            raise InputError("identities.secret_instead", path=str(path))
         raise InputError("identities.no_public_key", path=str(path))
     check_name(name)
     return name, reading.require_hex(f"{path}: {name}", key, PUBLIC_BYTES)

@@ -61,10 +61,13 @@ def _require_run(folder: Path, name: str) -> None:
         raise InputError("personal.no_release", file=str(folder))
     if not folder.is_dir():
         raise InputError("run.no_folder", run=str(folder))
-    if not os.path.lexists(folder / name) and name == RELEASE:
-        if runs := sorted(path.parent.name for path in folder.glob(f"*/{name}")):
-            raise InputError("run.several_runs", run=str(folder), runs=runs, first=str(folder / runs[0]))
-        raise InputError("run.no_release", run=str(folder))
+    if os.path.lexists(folder / name):
+        return
+    if name != RELEASE:
+        raise InputError("run.lacks_file", path=str(folder / name))
+    if runs := sorted(path.parent.name for path in folder.glob(f"*/{name}")):
+        raise InputError("run.several_runs", run=str(folder), runs=runs, first=str(folder / runs[0]))
+    raise InputError("run.no_release", run=str(folder))
 
 
 def read_run_file(place: RunPlace, name: str, limit: int) -> bytes:

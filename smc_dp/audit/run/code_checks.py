@@ -23,7 +23,6 @@ from smc_dp.leakage.distributions import (
     POWER,
     SIGNIFICANCE,
     TWO,
-    DetectionPower,
     DistributionCheck,
     check_distributions,
 )
@@ -86,26 +85,31 @@ def judge_distribution(found: DistributionCheck) -> CheckOutcome:
 def _distribution_check_text(found: DistributionCheck) -> str:
     caught = found.mutants - len(found.missed)
     coalitions = len({f.coalition for f in found.found})
-    more = f", {FURTHER_RUNS} with each of {found.worlds - TWO} more inputs" if found.worlds > TWO else ""
+    more = f", {FURTHER_RUNS} on each of {found.worlds - TWO} more inputs" if found.worlds > TWO else ""
     without = f". In every execution {', '.join(found.drop_outs)} drops out" if found.drop_outs else ""
     return (
         f"There were {found.tests} exact tests on {coalitions} coalitions, at the significance level "
-        f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions with one input, as many with "
-        f"another of equal output{more}, and {found.simulated} that the proof's simulator made{without}. "
-        f"{_power(found.simulator, 'between the protocol and the simulator')}. "
-        f"{_power(found.between, 'between the two inputs')}. Control: of {found.mutants} copies of the protocol with a "
+        f"{SIGNIFICANCE:.0e} for all together. They compared {found.runs} executions on one input, as many on "
+        f"another input with the same output{more}, and {found.simulated} that the proof's simulator made{without}. "
+        f"{_power(found)}. Control: of {found.mutants} copies of the protocol with a "
         f"planted fault (a field that is one bit too short), {caught} were rejected"
     )
 
 
-def _power(power: DetectionPower, where: str) -> str:
-    shifts = [x for x in (power.fair, power.rarer) if x is not None]
-    found = (
-        f"A difference of {max(shifts):.2f} or more"
-        if len(shifts) == len((power.fair, power.rarer))
-        else "No difference"
+def _power(found: DistributionCheck) -> str:
+    pairs = {"the protocol and the simulator": found.simulator, "the two inputs": found.between}
+    noticed = {
+        who: max(power.fair, power.rarer)
+        for who, power in pairs.items()
+        if power.fair is not None and power.rarer is not None
+    }
+    if not noticed:
+        return f"No difference would be noticed in {POWER:.0%} of cases"
+    shifts = " or ".join(f"by {shift:.2f} or more between {who}" for who, shift in noticed.items())
+    return (
+        f"If the probability of some event differed {shifts}, the tests would notice it in {POWER:.0%} of cases. "
+        "Smaller differences could be missed"
     )
-    return f"{found} in the probability of an event {where} would be noticed with a probability of {POWER:.0%}"
 
 
 def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequence[str]) -> CheckOutcome:

@@ -108,7 +108,7 @@ def _disputed_places(evidence: Evidence) -> frozenset[str]:
 
 
 def _named(names: tuple[str, ...]) -> str:
-    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} participants"
+    return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} participants"
 
 
 def shape_difference(real: Readings, made: Readings, apart: Container[str] = ()) -> Fault | None:
@@ -160,7 +160,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "structure-together",
-        "Do the views together contain what the proof's simulator makes of them?",
+        "Do several views together have the structure that the proof's simulator gives them, and nothing else?",
         check_structure_together,
     ),
     Check(

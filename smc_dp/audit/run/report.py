@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from protocols.errors import ProtocolError
 from smc_dp.audit.run import levels
 from smc_dp.audit.run.assessment import AssessmentFact, assess
 from smc_dp.audit.run.budgets import PartyBudget
-from smc_dp.audit.run.check import Check, CheckOutcome, Finding, failed, not_possible, unfinished
+from smc_dp.audit.run.check import Check, CheckOutcome, Finding, failed, make_fault, not_possible, unfinished
 from smc_dp.audit.run.documents import (
     AuditDocument,
     AuditVerdict,
@@ -143,8 +143,18 @@ def run_checks(
             outcome = not_possible("transcript.loose_lines", checks=loose)
         else:
             outcome = _bounded(check, evidence, allowed)
-        findings.append(Finding(check, outcome))
+        findings.append(Finding(check, _told_once(outcome, findings)))
     return tuple(findings)
+
+
+def _told_once(outcome: CheckOutcome, before: Sequence[Finding]) -> CheckOutcome:
+    """Return a failed outcome whose fault names the earlier check that failed in the same way, if one did."""
+    if (
+        outcome.status != "failed" or outcome.code == "evidence.not_workable"
+    ):  # a library's words can be the same by chance
+        return outcome
+    first = next((f.check.name for f in before if f.outcome == outcome), None)
+    return outcome if first is None else replace(outcome, fault=make_fault("check.same_fault", name=first))
 
 
 def _refuted_readers(findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ _MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
 
 def audit_sections(report: AuditReport) -> tuple[Section, ...]:
     """Return the report of an audit: a first sheet without symbols or formulas, and an annex with the figures."""
-    audited, budgets = report.audited, report.budgets
+    audited, budgets, found = report.audited, report.budgets, report.findings
     ledgers = () if budgets is None else (Section("Ledgers", tuple(_ledgers(budgets)), details=True),)
     facts = tuple(_assessment(report.assessment))
     claimed = "What it claims to guarantee" if report.assurance.level is None else "What it guarantees"
@@ -81,7 +81,7 @@ def audit_sections(report: AuditReport) -> tuple[Section, ...]:
         Section("The guarantee in full, and what it does not cover", tuple(_caveats(audited)), details=True),
         Section("Budget in figures", tuple(_budget(budgets, budget_sentence))),
         Section("Facts for a data-protection assessment", facts, new_sheet=True, details=True),
-        Section("Every check", tuple(_checks(report.findings)), new_sheet=True),
+        Section("Every check", (*_tables(found), *_counts(found)), new_sheet=True, details=True),
         Section("Who took part", tuple(_participants(audited)), details=True),
         *ledgers,
         Section("Files, as they were audited", files, details=True),
@@ -89,9 +89,14 @@ def audit_sections(report: AuditReport) -> tuple[Section, ...]:
 
 
 def blocks(report: AuditReport) -> tuple[PageBlock, ...]:
-    """Return what a command prints: the checks first, for the end of a text, the verdict, stays in sight."""
+    """Return what a command prints: the checks first, for the end of a text, the verdict, stays in sight.
+
+    A check that was not possible is only named: the levels say which files are missing, and a page has its question.
+    """
+    done = [f for f in report.findings if f.outcome.status != "not possible" or not f.outcome.finished]
+    checks = Section("Checks", (*_tables(done), *_counts(report.findings)))
     *rest, levels = (section for section in reversed(audit_sections(report)) if not section.details)
-    return (*rest, replace(levels, blocks=levels.blocks[:-1]), audit_verdict(report))
+    return (checks, *rest, replace(levels, blocks=levels.blocks[:-1]), audit_verdict(report))
 
 
 def audit_page(report: AuditReport) -> Page:
@@ -107,7 +112,8 @@ def audit_page(report: AuditReport) -> Page:
 def audit_verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
-        where = "" if first.outcome.line is None else f" at line {first.outcome.line} of the transcript"
+        line = first.outcome.line
+        where = f" at line {line} of the transcript (its first line is line 0)" if line else ""
         return coded_prose(
             "audit.failed", name=first.check.name, where=where, found=shorten(_found(first.outcome), _DETAIL)
         )
@@ -197,7 +203,11 @@ def _figures(audited: AuditedRun) -> Iterator[PageBlock]:
 def missing_for_next_level(report: AuditReport) -> str:
     """Return what the next level of assurance needs; nothing where the last one was reached."""
     level = report.assurance.next
-    return f"To reach level {level.number} of 3 ({level.name}), the audit lacks: {_reasons(level)}." if level else ""
+    if level is None:
+        return ""
+    if any(fault.code == "level.check_failed" for fault in level.missing):
+        return f"Level {level.number} of 3 ({level.name}) was not reached, because checks failed."
+    return f"To reach level {level.number} of 3 ({level.name}), the audit lacks: {_reasons(level)}."
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:
@@ -215,7 +225,7 @@ def _said(level: AssuranceLevel, of: Assurance) -> str:
     if level.reached:
         return f"reached. {level.reached.meaning}"
     if level is of.next:
-        return "not reached. What is missing stands above."
+        return "not reached. The reason stands above."
     before = f"not reached. It needs level {level.number - 1}"
     return f"{before}." if of.level is None or not level.missing else f"{before}, and {_reasons(level, 1)}."
 
@@ -265,10 +275,14 @@ def _assessment(facts: Sequence[AssessmentFact]) -> Iterator[PageBlock]:
     )
 
 
-def _checks(findings: Sequence[Finding]) -> Iterator[PageBlock]:
+def _tables(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     for group, found in groupby(findings, key=lambda finding: finding.check.group):
         rows = tuple((f.check.name, f.outcome.status, f"{f.check.asks} {_detail(f)}") for f in found)
         yield PageTable(group.capitalize(), ("check", "outcome", "question, and what was found"), rows)
+
+
+def _counts(findings: Sequence[Finding]) -> Iterator[PageBlock]:
+    """Yield how many checks had which outcome, and the names of those that were not possible."""
     counts = Counter(finding.outcome.status for finding in findings)
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)) + f". {VIEWS}")
     undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]

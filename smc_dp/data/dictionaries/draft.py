@@ -86,7 +86,7 @@ _EMPTY_CELLS = (
 )
 _OF_NAMES = (
     'Say what each column is, from a form or an instrument, never from the rows: [0, 120] for a number, ["f", "m"] for',
-    "levels, [2010-01-01, 2025-12-31] for dates, {bins = [0, 18, 65, 120]} for a number of which only the bin counts.",
+    "levels, [2010-01-01, 2025-12-31] for dates, {bins = [0, 18, 65, 120]} for ranges of a number.",
     "Delete the line of a name, a record id, free text, or any other column that should not be learned from.",
 )
 _QUOTED = f'"{OPEN}"'
@@ -175,7 +175,9 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
         note = lacks or "a number to predict, by the method linear; for classes write them in its place"
         yield _Line(f"range = {value}  # {note}", waits=bool(lacks))
     elif entry is None or not isinstance(entry.said, LevelsEntry):
-        yield _Line(f"column = {_QUOTED}  # the column of classes: delete its line under [columns]", waits=True)
+        yield _Line(
+            f"column = {_QUOTED}  # name the column of classes, and delete the line of that column below", waits=True
+        )
         yield _Line(f"{_CLASSES}  # of two, a score above 0 predicts the second", waits=True)
     else:
         yield _Line(f"column = {_value(entry.name)}")
@@ -183,8 +185,8 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
             of_two = "  # a score above 0 predicts the second" if len(entry.said.levels) == 2 else ""
             yield _Line(f"classes = {_levels(entry.said)}{of_two}")
         else:
-            said = "not stated; of two, a score above 0 predicts the second; for a number: range = [LOW, HIGH]"
-            yield _Line(f"{_CLASSES}  # {said}", waits=True)
+            yield _Line(f"{_CLASSES}  # not stated; of two, a score above 0 predicts the second", waits=True)
+            yield _comment("to predict a number, write range = [LOW, HIGH] in place of that line")
     yield _Line("")
 
 
@@ -246,9 +248,10 @@ def _missing(entries: Iterable[DescribedColumn]) -> Iterator[_Line]:
         yield from (_comment(line) for line in _EMPTY_CELLS)
         yield _Line("[missing]")
         if any(isinstance(entry.said, UnknownEntry) for entry in found):
-            yield _comment(
-                'COLUMN = "indicator"  # for numbers and dates; "category" for levels; for all: "leave out", or a value'
-            )
+            yield _comment('COLUMN = "indicator"  # a column of numbers or dates')
+            yield _comment('COLUMN = "category"  # a column of levels')
+            yield _comment('COLUMN = "leave out"  # any column: rows with an empty cell are left out')
+            yield _comment("COLUMN = VALUE  # any column: an empty cell counts as this value of the column")
         for entry in (entry for entry in found if not isinstance(entry.said, UnknownEntry)):
             first = "category" if isinstance(entry.said, LevelsEntry) else "indicator"
             value = {"category": "a level", "indicator": "a number"}[first]

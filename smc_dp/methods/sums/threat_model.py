@@ -25,9 +25,9 @@ COMPUTATIONAL_CAVEAT = (
     "cryptography."
 )
 MALICIOUS_CAVEAT = (
-    "A malicious participant can deny everybody the result. What the ledgers were charged before may be lost. It "
-    "can enter invented numbers. There is no promise of a result, or of a correct one, only that nothing "
-    "besides the sums is revealed."
+    "A malicious participant can deny everybody the result: the ledgers may have been charged for nothing. It can also "
+    "enter invented numbers. There is no promise of a result, or of a correct one, only that nothing besides the sums "
+    "is revealed."
 )
 _THEY_MAY = (
     "They may take the masks off single parties' contributions, deny everybody the result, or make it a false one."
@@ -141,7 +141,7 @@ class ThreatModel:
         present = (
             f"while up to {D} {'party drops' if D == 1 else 'parties drop'} out" if D else "while nobody drops out"
         )
-        less = f" ({K} less {D} that may drop out and {t} that may be corrupted)"
+        less = f" ({K} parties, minus {D} that may drop out, minus {t} that may be corrupted)"
         honest = f"{H} honest {'party' if H == 1 else 'parties'}{less}"
         return f"{who}, {how}, {present}. A result has the noise of at least {honest}"
 

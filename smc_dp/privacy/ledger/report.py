@@ -16,7 +16,7 @@ from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_down,
 _HEADINGS = ("entry", "date", "state", "of entry", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
 _COUNTED = {
-    RECORDS: "every release, at what it costs the privacy of one record",
+    RECORDS: "what each release costs the privacy of one record",
     PARTIES: "releases that protect all records of a party; the account of records counts them too",
 }
 
@@ -96,7 +96,8 @@ def _account(account: Account, history: History) -> str:
     if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     if any(entry.kind == "zcdp" for entry in history.charged[account]):
-        said += ". It has Gaussian noise, so a release with delta 0 (as of prr_mean) is charged more than its epsilon"
+        said += ". This way of adding up is made for Gaussian noise: a release with delta 0, such as one of prr_mean, "
+        said += "is charged more than its epsilon"
     return said
 
 

@@ -61,7 +61,7 @@ class SumTerms(ProtocolTerms):
     )  # fmt: skip
     output: OutputName = protocol_setting(
         "curator",
-        "Secure sum: who adds up masked inputs: the curator, or everybody, because parties publish them (shares).",
+        "Secure sum: who adds up the masked inputs: curator, or shares: the parties publish them.",
         values=get_args(OutputName),
         on=(RUN,),
     )
@@ -157,7 +157,7 @@ class SumTerms(ProtocolTerms):
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        hidden = " (hidden, unprotected)" if self.sizes == "hidden" else ""
+        hidden = " (not stated; no noise)" if self.sizes == "hidden" else ""
         sizes = f"numbers of rows{hidden}; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",

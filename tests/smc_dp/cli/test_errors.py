@@ -142,7 +142,7 @@ def test_a_bad_command_is_refused_by_a_code_in_one_line(line, folder, capsys):
         (["--nonsense"], ["--nonsense"]),
         (["predict"], ["RUN"]),
         (["predict", "runs/x"], ["--data"]),
-        (["predict", "none", "--data", "north.csv"], ["run folder none: there is no such folder"]),
+        (["predict", "none", "--data", "north.csv"], ["run folder none: is no folder"]),
     ],
 )
 def test_a_command_that_there_is_not_is_one_line_too(argv, names, folder, capsys):

@@ -118,7 +118,8 @@ def test_plain_words_of_the_other_kinds() -> None:
     assert "private (rho = 0.5). From this an epsilon follows" in zcdp.plain_words()
     assert "(rho = 0.5). It is at least as private as a" in replace(zcdp, mu=0.1).plain_words()
     assert (
-        "one record moves by 0.1 standard deviations (mu). From this an epsilon" in replace(zcdp, mu=0.1).plain_words()
+        "changes the number by 0.1 standard deviations of the noise (mu). From this an epsilon"
+        in replace(zcdp, mu=0.1).plain_words()
     )
     assert "hardly protects" in replace(PURE, epsilon=8.0).plain_words()
     assert "hardly protects" not in PURE.plain_words()

@@ -205,7 +205,7 @@ def test_changed_or_missing_files_are_refused(tmp_path, file):
     if file != "shares.json":  # Dave needs the release and the shares, and may have got nothing else
         assert run_folder.read_release(tmp_path / "run").weights
         return
-    with refused("file.unreadable", at=file):
+    with refused("run.lacks_file", path=str(path)):
         run_folder.read_release(tmp_path / "run")
 
 

@@ -190,7 +190,7 @@ def test_an_audit_sees_other_public_rows(run: Report, tmp_path: Path) -> None:
     assert publication.check_files(load_evidence(at)).status == "passed"
     assert publication.check_agreement(load_evidence(at)).status == "failed"
     (at / AUXILIARY).unlink()
-    with refused("file.unreadable", at="auxiliary.json"):
+    with refused("run.lacks_file", path=str(at / AUXILIARY)):
         load_evidence(at)
 
 

@@ -226,7 +226,7 @@ def test_who_vanishes_before_anybody_is_charged_is_left_out_of_a_new_session(tmp
     assert report.present.took_part == report.agreement.parties == (A, C, D)
     assert report.present.left_out == (B,)
     assert (
-        "at least 2 honest parties (3 less 1 " in report.privacy.adversary
+        "at least 2 honest parties (3 parties, minus 1 " in report.privacy.adversary
     )  # the statement is that of the new session
     assert "run.parties_left_out" in [remark.code for remark in report.remarks]
     assert {name: states(books, name) for name in (A, B, C, D)} == {B: REFUND} | dict.fromkeys((A, C, D), REFUND + PAID)
@@ -375,7 +375,7 @@ def test_from_python_a_method_is_enough(tmp_path: Path) -> None:
     federation = CASE.federation
     report = run_protocol(federation, method="wsum", out=tmp_path / "plain")
     assert (report.privacy.kind, report.agreement.target.noise) == ("approx", "vg")
-    assert "at least 2 honest parties (3 less 0 " in report.privacy.adversary
+    assert "at least 2 honest parties (3 parties, minus 0 " in report.privacy.adversary
     other, alone = WeightedSumAddRemove(0.1), Target(1, noise="self")
     hidden = run_protocol(federation, method=other, target=alone, output="shares", out=tmp_path / "ar")
     assert (hidden.privacy.kind, hidden.privacy.adjacency) == ("pure", "addremove")

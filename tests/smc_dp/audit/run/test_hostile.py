@@ -31,6 +31,7 @@ from support.mutants import OF_THE_RUN, Verdict, audit, command
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.transcript import encode_line, link
+from smc_dp.audit.run.checks import audit_run
 from smc_dp.audit.run.evidence import MAX_TRANSCRIPT_BYTES
 from smc_dp.audit.run.time_budget import DEFAULT_SECONDS
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
@@ -73,6 +74,18 @@ def copied(made: Folders, folder: Path) -> Folders:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(made.run.parent, folder)
     return Folders(folder / "run", folder / "views")
+
+
+def test_a_fault_that_several_checks_meet_is_told_once(copy: Folders) -> None:
+    release = json.loads((copy.run / RELEASE).read_text())
+    release["privacy"]["epsilon"] = "x"
+    (copy.run / RELEASE).write_text(json.dumps(release))
+    found = [finding.outcome for finding in audit_run(copy.run).findings]
+    told = [
+        str(outcome.fault) for outcome in found if outcome.status == "failed" and outcome.code != "check.same_fault"
+    ]
+    assert len(set(told)) == len(told)
+    assert [outcome.status for outcome in found if outcome.code == "check.same_fault"] == ["failed"] * 5
 
 
 def arguments(folders: Folders) -> list[str]:

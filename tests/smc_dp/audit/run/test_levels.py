@@ -167,9 +167,9 @@ def test_a_record_with_a_missing_line_reaches_no_level(given: Given, tmp_path: P
     assert number(found) == 0
     assert list(texts_by_code(blocks(found))) == ["audit.level_missing", "audit.failed"]
     assert texts_by_code(blocks(found))["audit.level_missing"].startswith(
-        "To reach level 1 of 3 (the transcript is whole), the audit lacks: "
+        "Level 1 of 3 (the transcript is whole) was not reached"
     )
-    assert "1. The transcript is whole: not reached. What is missing stands above." in lines(found)
+    assert "1. The transcript is whole: not reached. The reason stands above." in lines(found)
     assert found.verdict == found.document.verdict == "audit.failed"
 
 

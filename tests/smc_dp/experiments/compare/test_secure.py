@@ -42,7 +42,7 @@ def test_the_two_are_kept_apart_in_tables_statements_and_on_the_page(grid: runne
     rows = {(row["trust"], row["epsilon"]): row["n"] for row in report.mean_rows(grid.trials)}
     assert rows["secure", "1"] == rows["aggregator", "1"] == 2
     adversaries = {s["trust"]: s["statement"]["adversary"] for s in grid.statements if s["epsilon"] == "1"}
-    assert "at least 3 honest parties (5 less 1 " in adversaries["secure"]
+    assert "at least 3 honest parties (5 parties, minus 1 " in adversaries["secure"]
     assert "trusted aggregator" in adversaries["aggregator"]
     text = html(report.grid_page(study.plan_study("x", "X", "Words", PLAN), grid, [], 1.0))
     assert (
@@ -153,7 +153,7 @@ def test_sums_of_gradients_are_secure_entries_like_others() -> None:
     for outcome in outcomes:
         stated = dict(outcome.statements)["3"]
         assert (stated.kind, stated.epsilon, stated.unit) == ("zcdp", 3.0, "record")
-        assert "at least 3 honest parties (4 less 0 " in stated.adversary
+        assert "at least 3 honest parties (4 parties, minus 0 " in stated.adversary
         assert min(t.accuracy for t in outcome.trials) > 0.7
     assert "taken to be 455, a public figure" in dict(outcomes[1].statements)["3"].plain_words()
 

@@ -140,7 +140,7 @@ def test_the_statement_counts_the_honest_and_names_what_is_public() -> None:
     for made, adjacency in ((newton, "replace"), (spec(METHODS["addremove"]), "addremove"), (gd, "replace")):
         stated = made.statement
         assert (stated.kind, stated.epsilon, stated.unit, stated.adjacency) == ("zcdp", 1.0, "record", adjacency)
-        assert "at least 2 honest parties (3 less 0 " in stated.adversary
+        assert "at least 2 honest parties (3 parties, minus 0 " in stated.adversary
         assert made.noise.mu_squared <= made.target.mu**2
     assert "is taken to be 90, a public figure" in gd.statement.plain_words()
     assert "is taken to be" not in newton.statement.plain_words()

@@ -90,7 +90,7 @@ def test_the_statement_has_all_numbers_and_what_is_not_claimed() -> None:
     assert (stated.kind, stated.epsilon, stated.adjacency) == ("zcdp", 1.0, "replace")
     assert stated.adversary == (
         "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 party drops out. A result has "
-        "the noise of at least 3 honest parties (5 less 1 that may drop out and 1 that may be corrupted)"
+        "the noise of at least 3 honest parties (5 parties, minus 1 that may drop out, minus 1 that may be corrupted)"
     )
     words = stated.plain_words()
     for said in ("deny everybody the result", "no promise of a result", "SIM-CDP", "from 1 to 1,000 rows"):
