@@ -154,8 +154,8 @@ LIMITATIONS = (
         applies=_may_drop_out,
     ),
     Limitation(
-        "Parties that refuse to answer can stop a sum. The charge for it is returned only if the session goes on "
-        "without the missing parties, and enough parties sign that they gave this sum up."
+        "Parties that refuse to answer can stop a sum. The ledgers get its cost back only if the others go on "
+        "without the missing parties, and enough of them sign that this sum was given up."
     ),
     Limitation(
         "A party that goes back to an old state loses the protection of its masks. A folder of counters at each site "
@@ -164,8 +164,8 @@ LIMITATIONS = (
     Limitation(
         "A dealer is a party that hands out shares, and a holder one that receives them. A dealer whose shares open no "
         "secret can stop a sum after all parties have been charged. That dealer is named. If a dealer does not answer "
-        "a complaint, only Charlie knows whether it kept silent or he withheld its answer. A complaint shows the "
-        "holder's share to Charlie, even a false complaint, or one about a share that only came late.",
+        "a complaint, only Charlie knows whether it kept silent or he withheld its answer. Every complaint shows "
+        "Charlie the holder's share, even if the complaint is false or the share was only late.",
         applies=_may_drop_out,
     ),
     Limitation(

@@ -11,11 +11,13 @@ _PACKAGE = "protocols.secure_sum"
 _RULES = "What is claimed, rules of an honest party"
 
 _LIST = (
-    'R3: for each sum it signs at most one list U of survivors, with its own context. The list is empty ("given up"), '
+    "R3: for each sum it signs at most one list U of survivors, together with the context of its masks (session, g, r "
+    'and q_r). The list is empty ("given up"), '
     "or it contains the signer and at least K-D parties of G."
 )
 _OPENS = (
-    "R4: it opens shares once, when Q (the quorum) distinct members of U have signed exactly what it signed. It opens "
+    "R4: it opens shares only once, and only after Q (the quorum) distinct members of U have signed exactly what it "
+    "signed. It opens "
     "a share of b (the seed of a party's own mask) for members of U, and a share of s (the secret of its mask key) "
     "for the others."
 )
@@ -36,10 +38,9 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "2": cite_notes(
             _PACKAGE,
             _RULES,
-            "R1: with at most 1,000 parties (200 if D > 0), it shares a mask with every other party on G, the list of "
-            "all parties. The label of each mask contains the session, "
-            "the digest g of all greetings, the number r of the sum, the digest q_r of what the sum asks for, and the "
-            "places of both parties on the list. R2: it sends one masked input for each sum of a session.",
+            "R1: with at most 1,000 parties (200 if D > 0), an honest party shares a mask with every other party on "
+            "G, the list of all parties. The label of each mask contains the session, the digest g of all greetings, "
+            "the number r of the sum, the digest q_r of the query that the sum answers, and the places of both parties on the list. R2: it sends one masked input for each sum of a session.",
             "S4",
         ),
         "3": cite_notes(_PACKAGE, _RULES, _LIST, "S1", "S12"),

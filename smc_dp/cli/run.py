@@ -38,9 +38,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
     paper's curator protocol, and then newton on the same rows. Tables compare the results. Each release has the
-    given epsilon, so together they cost twice that. Give --method to run one method. One method also runs alone with
-    --party, --study, --protocol or --noise, and with an option that only prr_mean or only newton has. newton runs alone
-    if --dataset has more than two classes.
+    given epsilon, so together they cost twice that. Give --method to run one method. Without it, too,
+    only one method runs if you give --party, --study, --protocol or --noise, or an option that only prr_mean or only
+    newton has. newton runs alone if --dataset has more than two classes.
 
     newton is recommended, for any number of classes. With very many columns use gd. Both train one model of all rows:
     in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as

@@ -154,7 +154,7 @@ class PrivacyStatement:
         found, figures = self.certainty, self.figures
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed >= 1:
-            return f"{figures} Delta is too large compared with this epsilon to bound an attacker's certainty."
+            return f"{figures} Delta is too large for this epsilon to bound an attacker's certainty in a single case."
         rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
         hardly = " So large an epsilon hardly protects." if percent > 99 else ""
         return (
@@ -242,13 +242,11 @@ class PrivacyStatement:
             )
             words += f", except with a probability of at most {short_delta(found.missed)}." if found.missed else "."
             if found.missed > self.delta:
-                words += (
-                    " Delta is smaller than this probability: the probability counts in full every outcome that makes "
-                    "the attacker surer, and delta only the part by which it exceeds the bound."
-                )
+                words += " This probability is not delta, but larger."
         else:
-            words = f"No observation changes in probability by more than a factor e^epsilon and delta ({figures})."
-            words += " These figures do not bound how sure anybody can be afterwards."
+            words = "The probability of any observation is at most e^epsilon times what it would be with the other "
+            words += f"version, plus delta ({figures})."
+            words += " These figures do not bound how sure anybody can be in a single case."
         if self.rho is not None:
             words += f" The release is zero-concentrated differentially private (rho = {short_figure(self.rho)})."
             if self.mu is not None:

@@ -143,7 +143,7 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "A simulator can make up all that a coalition below sees, from values that the coalition is given anyway. So "
+        "For each coalition below, a simulator can make up all that it sees from values that it is given anyway. So "
         "the coalition learns nothing else."
     )
     yield Bullets(tuple(f"{who}: simulated from {claim.simulated_from}." for who in claim.simulators))

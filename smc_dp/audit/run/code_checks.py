@@ -105,9 +105,9 @@ def _power(found: DistributionCheck) -> str:
     }
     if not noticed:
         return f"No difference would be noticed in {POWER:.0%} of cases"
-    shifts = " or ".join(f"by {shift:.2f} or more between {who}" for who, shift in noticed.items())
+    shifts = "; ".join(f"{shift:.2f} or more between {who}" for who, shift in noticed.items())
     return (
-        f"If the probability of some event differed {shifts}, the tests would notice it in {POWER:.0%} of cases. "
+        f"In {POWER:.0%} of cases the tests would notice a difference in the probability of an event: {shifts}. "
         "Smaller differences could be missed"
     )
 

@@ -180,10 +180,9 @@ def _words(found: DerivedParameters, H: int) -> str:
     which = (
         "this sum also contains a curvature" if len(most) == 1 else f"{curved} of these sums also contains a curvature"
     )
-    beside = f"one record contributes at most {most[0].gradient} units to the gradient and {most[0].curvature} to the"
-    return (
-        f"{said}; {which}. {entered}. In the sum with the curvature the units are larger: {beside} curvature. {counted}"
-    )
+    beside = f"at most {most[0].gradient} to the gradient and {most[0].curvature} to the curvature"
+    coarser = f"The sum with the curvature has coarser units: in these, one record contributes {beside}."
+    return f"{said}; {which}. {entered}. {coarser} {counted}"
 
 
 def _blocks_fault(found: DerivedParameters) -> Fault | None:
