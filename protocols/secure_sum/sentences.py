@@ -40,7 +40,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
             _RULES,
             "R1: with at most 1,000 parties (200 if D > 0), an honest party shares a mask with every other party on "
             "G, the list of all parties. The label of each mask contains the session, the digest g of all greetings, "
-            "the number r of the sum, the digest q_r of the query that the sum answers, and the places of both parties on the list. R2: it sends one masked input for each sum of a session.",
+            "the number r of the sum, the digest q_r of the query that the sum answers, "
+            "and the places of both parties on the list. R2: it sends one masked input for each sum of a session.",
             "S4",
         ),
         "3": cite_notes(_PACKAGE, _RULES, _LIST, "S1", "S12"),
