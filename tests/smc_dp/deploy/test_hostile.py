@@ -53,6 +53,9 @@ STOPS = {
     "two letters between others, at Charlie": Mutant(
         BETWEEN.becomes(lambda p: [p, inside(flipped)(p)]), "parcel.twice", "charlie"
     ),
+    "a notice between others, at Charlie": Mutant(
+        BETWEEN.becomes(lambda p: replace(p, lane="notice")), "parcel.not_for_us", "charlie"
+    ),
     "mail to nobody, at Charlie": Mutant(
         BETWEEN.becomes(lambda p: replace(p, to="mallory")), "parcel.not_for_us", "charlie"
     ),
@@ -124,7 +127,7 @@ EVERY_DAY = {  # one for each rule, the others are slow
     *("two letters of one number", "a greeting under another identity", "the end of a stage"),
     *("an older approval", "an approval that nobody signed", "somebody else's approval"),
     "garbage between others, at Charlie",
-    *("mail to nobody, at Charlie", "a part beyond the last", "no parts at all"),
+    *("a notice between others, at Charlie", "mail to nobody, at Charlie", "a part beyond the last", "no parts at all"),
     "a record without a message",
 }
 SLOW = [pytest.param(what, marks=() if what in EVERY_DAY else pytest.mark.slow) for what in STOPS]

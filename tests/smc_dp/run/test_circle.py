@@ -9,7 +9,7 @@ import pytest
 from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
-from smc_dp.methods.sums.threat_model import SEMI_HONEST_CAVEAT, ThreatModel
+from smc_dp.methods.sums.threat_model import GRAPH_LEAK_CAVEAT, SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
 from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 from tests.support.refusals import refused
@@ -38,6 +38,14 @@ def test_a_circle_is_claimed_against_those_who_keep_to_the_protocol() -> None:
     assert "Charlie and these parties are semi-honest" in text
     assert "with 36 neighbours, 21 of whom can open its seeds" in text
     assert "a statistical distance of at most 2^-42.6" in text
+
+
+def test_a_state_that_leaks_during_the_session_is_said_to_count() -> None:
+    for complete in (ThreatModel(5, 1, 1), ThreatModel(5, 1, 0)):
+        assert STATE_LEAK_CAVEAT in complete.caveats()
+    for sparse in (ThreatModel(300, 30, 15), ThreatModel(5, 1, 0, sparse=True)):
+        assert GRAPH_LEAK_CAVEAT in sparse.caveats()
+        assert STATE_LEAK_CAVEAT not in sparse.caveats()
 
 
 @pytest.mark.parametrize(("K", "D"), [(200, 15), (300, 0), (50, 1)])

@@ -182,6 +182,11 @@ def test_what_was_changed_is_found(name: str) -> None:
     assert found.code != "evidence.not_workable"
 
 
+@pytest.mark.parametrize("name", ["published share altered", "published share left out"])
+def test_nobody_is_named_for_what_anybody_can_do_to_a_published_share(name: str) -> None:
+    assert outcomes(CHANGED[name][1](honest()), "result")["result"].party is None
+
+
 def test_the_first_message_that_differs_is_named() -> None:
     evidence = CHANGED["size altered"][1](honest())
     letters = [letter for name in ("P1", "P3") for letter in honest().recomputed[name].decrypted]
