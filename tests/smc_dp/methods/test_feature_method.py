@@ -118,6 +118,21 @@ def test_the_combination_is_in_the_span_of_the_sites(target: Target) -> None:
         assert distance(M[:2]) > 1e-3  # and in no smaller one
 
 
+@pytest.mark.parametrize("calibration", ["paper", "proven"])
+def test_a_release_minimises_the_loss_with_the_noise_of_its_law(calibration: Any) -> None:
+    federation, _ = sites(1, 20, 1)
+    target, rows = Target(Fraction(1, 2), calibration), federation.parties[0]
+    (law,) = site_perturbations(AverageMethod(), federation.public, target)
+    assert law is not None
+    assert law.extra > 0.1
+    (f,) = weights(AverageMethod().train(federation).release(target, stream(6)).model)
+    (b,) = map(float, law.linear(stream(6)))
+    u = (2 * rows.y - 1) * rows.X[:, 0]
+    slope = float((np.clip(u * f - 1.5, -1, 0) * u).mean())
+    assert abs(slope + law.total * f + b) < 1e-4
+    assert abs(slope + law.modulus * f + b) > 0.1  # without Delta
+
+
 def test_what_the_statement_says() -> None:
     federation, _ = sites(3, 40, 3)
     rng = Stream.from_system()

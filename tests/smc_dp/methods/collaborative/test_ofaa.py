@@ -29,6 +29,7 @@ from smc_dp.privacy.functional import (
     scales_as_published,
 )
 from smc_dp.privacy.noise import DiscreteLaplace
+from smc_dp.privacy.output import with_noise
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
@@ -89,6 +90,16 @@ def test_proven_noise_is_what_was_asked_for_and_half_of_it_is_not(noise):
         assert noise_deviation(law) == pytest.approx(1 / float(target.mu))
     else:
         assert law.epsilon(sensitivity) == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("noise", ["knorm", "laplace", "gauss"])
+def test_where_nobody_is_trusted_each_party_adds_all_of_the_noise(noise):
+    target, public = Target(Fraction(1, 2), noise=noise), federation(40).public
+    D = public.dimension + 1
+    c = (7,) * coefficient_count(D)
+    noisy = with_noise(c, polynomial_noise(target, D), stream(1))
+    assert Ofaa(trust="local").sent(c, public, target, stream(1)) == noisy != c
+    assert Ofaa().sent(c, public, target, stream(1)) == c
 
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace", "gauss"])

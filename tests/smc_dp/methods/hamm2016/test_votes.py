@@ -18,10 +18,17 @@ from smc_dp.core.arrays import Array, into_ball
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.hamm2016.votes import Average, Soft, SoftAuxiliary, Vote, majority_labels
-from smc_dp.methods.hamm2016.weights import TrainedWeights, clipped, minimiser_sensitivity, stacking_error, sum_on_grid
+from smc_dp.methods.hamm2016.weights import (
+    TrainedWeights,
+    WeightNoise,
+    clipped,
+    minimiser_sensitivity,
+    stacking_error,
+    sum_on_grid,
+)
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.classes import code
-from smc_dp.privacy.output import GRID
+from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 from tests.support.refusals import refused
@@ -276,3 +283,9 @@ def test_soft_aux_says_that_one_auxiliary_row_is_covered() -> None:
     assert "one auxiliary row is replaced" in caveats(SoftAuxiliary())
     assert "not protected" in caveats(Soft())
     assert "answer on a row" in caveats(SoftAuxiliary(learner=KNeighborsClassifier(1)))
+
+
+@pytest.mark.parametrize("nominal", [None, Fraction(1)])
+def test_proven_noise_is_for_the_sensitivity_of_the_sum(nominal: Fraction | None) -> None:
+    found = WeightNoise(3, 0.1, Fraction(2, 3), nominal).calibrated(ONE, 4)
+    assert found == calibrate_noise(ONE, 8, Fraction(2, 3))

@@ -71,6 +71,7 @@ def test_no_party_moves_the_sum_beyond_two_radii(radius: float) -> None:
     bound = GRID.l2_sensitivity(method.sensitivity, 8)
     assert 0.99 * bound < far <= bound
     assert far > bound / 2 + 1  # twin: one radius
+    assert method.noise(federation.public).sensitivity == method.sensitivity
 
 
 def test_statement() -> None:

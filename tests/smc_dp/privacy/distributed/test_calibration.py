@@ -185,3 +185,10 @@ def test_shares_that_were_made_for_another_target_are_stated_as_what_they_are() 
         "none",
         None,
     )
+
+
+def test_a_delta_of_mixed_shares_is_stated_rounded_up() -> None:
+    found = made("vg", parties=50, honest=37)
+    assert isinstance(found.distribution, GammaShares)
+    delta = found.distribution.delta(found.sensitivity)
+    assert Fraction(said(found, Target(THIRD, noise="vg")).delta) >= delta > Fraction(float(delta))

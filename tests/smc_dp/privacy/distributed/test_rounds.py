@@ -89,6 +89,7 @@ def test_the_first_curvature_is_free_and_both_cost_as_designed() -> None:
     for ratio, start, wanted in ((1 / 2, True, 1), (1 / 2, False, 1.125), (2, False, 1.5625), (1, False, 1.25)):
         step = RoundBound("replace", 7, B, Curvature(7, Q, Fraction(ratio), start))
         both = step.distributions(Fraction(1, 100), 3)
+        assert left(both[2]) == pytest.approx(left(both[1]) / 2, rel=1e-5)
         assert left(both[0]) / (left(alone.distributions[1][0]) / LATER**2) == pytest.approx(
             wanted * B**2 * float(ONE.mu**2) * 100 / 8, rel=1e-5
         )
