@@ -166,7 +166,7 @@ def take_part(
             try:
                 end = taking_part.run()
             except InputError as error:
-                if store.newest() is None and not isinstance(error, StoreError):  # nothing was sent in the session
+                if not isinstance(error, StoreError) and store.newest() is None:  # nothing was sent in the session
                     _say_refused(study, name, signer, way, hear)
                 raise
             facts = store.facts()

@@ -33,8 +33,9 @@ def states_of(study: Path, name: str) -> Iterator[tuple[Path, Path]]:
     """
     ending = f".{name}.{_STATE}"
     for state in sorted(path for path in study.parent.glob(f"*.{_STATE}") if path.name.endswith(ending)):
-        file = state.with_name(f"{state.name.removesuffix(ending)}{study.suffix}")
-        yield state, file if file.exists() else file.with_name(f"{state.name.removesuffix(ending)}.toml")
+        if stem := state.name.removesuffix(ending):
+            file = state.with_name(f"{stem}{study.suffix}")
+            yield state, file if file.is_file() else state.with_name(f"{stem}.toml")
 
 
 def counter_folder() -> Path:

@@ -254,7 +254,7 @@ class SessionDriver:
             if end != "released":
                 raise
             if self.member.name == CURATOR_NAME and not self._is_handed_over:  # the others wait for the transcript
-                raise type(error)("record.not_handed_over", why=one_line(str(error))) from None
+                raise StoreError("record.not_handed_over", why=one_line(str(error))) from None
             self._say(str(error), error.code)
         return end
 
@@ -570,9 +570,10 @@ class SessionDriver:
     def _flush(self) -> None:
         if unsent := to_send(self._store):
             self._reached(lambda: self._carrier.send(unsent))
+        self._is_handed_over = self.end == "released"
+        if unsent:
             self._store.sent(unsent)
             self._log("has sent", unsent)
-        self._is_handed_over = self.end == "released"
 
     def _log(self, what: str, frames: Sequence[Frame]) -> None:
         """Log the number of frames of each lane and their bytes, which the relay sees too."""

@@ -459,7 +459,7 @@ def read_frames(folder: Path, lanes: Sequence[Lane]) -> list[Frame]:
 
     None from a state of version 0.1.0. StoreError for a frame that was changed since.
     """
-    if not _read(folder, "SELECT name FROM pragma_table_info('inbox') WHERE name = 'frame'"):
+    if _read(folder, "SELECT name FROM pragma_table_info('inbox') WHERE name = 'parcel'"):
         return []
     found = dict[bytes, Frame]()
     its = " OR ".join(["lane = ? OR instr(frame, ?)"] * len(lanes))  # a changed column hides no frame

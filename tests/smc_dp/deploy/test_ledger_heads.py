@@ -523,6 +523,7 @@ DAMAGES: dict[str, Callable[[Following], object]] = {
     "junk": lambda at: (at.state / DATABASE).write_bytes(b"junk" * 4096),
     "a changed answer": in_the_state("UPDATE inbox SET frame = zeroblob(length(frame)) WHERE lane = 'seen'"),
     "an answer on another lane": in_the_state("UPDATE inbox SET lane = 'envelope' WHERE lane = 'seen'"),
+    "another name of a column": in_the_state("ALTER TABLE inbox RENAME COLUMN frame TO letter"),
     "no approval": in_the_state("DELETE FROM outbox"),
     "a folder that cannot be entered": lambda at: (shutil.rmtree(at.state), at.state.symlink_to(at.state)),
     "a changed fact": in_the_state("UPDATE facts SET value = '' WHERE name = 'study'"),

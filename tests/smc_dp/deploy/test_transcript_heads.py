@@ -354,7 +354,7 @@ def test_a_curator_whose_relay_is_gone_before_it_has_the_transcript_is_told_to_c
 
     is_gone = True
     run = Sites(STUDY, tmp_path, between=lambda name, inner: Gone(inner))
-    with refused("record.not_handed_over", error=CarrierError):
+    with refused("record.not_handed_over", error=StoreError):
         run.run()
     is_gone = False
     for name in STUDY.names:
