@@ -514,7 +514,7 @@ def test_what_witnesses_have_shown_in_a_study_refuses_an_older_ledger_for_the_ne
 def in_the_state(statement: str) -> Callable[[Following], None]:
     def change(following: Following) -> None:
         with closing(sqlite3.connect(following.state / DATABASE)) as connection, connection:
-            assert connection.execute(statement).rowcount > 0
+            assert connection.execute(statement).rowcount != 0
 
     return change
 
