@@ -179,8 +179,8 @@ def test_a_file_that_two_processes_have_open_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "common").touch()
     seen = {"one": Seen(), "other": Seen()}
     for name, found in seen.items():
-        command = ["/bin/sh", "-c", "exec sleep 60 < common"]
-        process = subprocess.Popen(command, cwd=tmp_path, env={"HOME": name, "KEY": "the same"})
+        with (tmp_path / "common").open() as common:
+            process = subprocess.Popen(["/bin/sleep", "60"], stdin=common, env={"HOME": name, "KEY": "the same"})
         place = Path(f"/proc/{process.pid}")  # the kernel names a new programme before it has laid out its variables
         for file, word in (("cmdline", b"sleep"), ("environ", b"KEY=")):
             until(file, lambda path=place / file, word=word: word in path.read_bytes(), look=LOOKS)  # type: ignore[misc]
