@@ -84,6 +84,7 @@ def test_terms_of_comparisons_are_condensed_one_by_one() -> None:
         **{"large": [0, terms], "equal": [0, terms * (terms - 1) // 2]},
         **{"Differences.delta": [1, 0], "Half.a_tilde": [5]},
     }
+    assert ideal.condensed(p, {"Masked.psi": p.packing.pack([3])}) == {"Masked.psi": [3]}
 
 
 def test_both_worlds_release_the_same_sum() -> None:
