@@ -210,8 +210,9 @@ def _of_wrong_use(error: Any) -> str:
     context, message = error.ctx, error.format_message()
     missing = getattr(error, "param", None)
     if missing is not None and getattr(missing, "help", None) and message.startswith("Missing"):
-        what = f" {missing.metavar}" if missing.metavar else ""
-        return f"{message.removesuffix('.')}. Give {missing.opts[0]}{what}: {missing.help.removeprefix('SECRET: ')}"
+        option = missing.opts[0] if missing.param_type_name == "option" else ""
+        wanted = f"{option} {missing.metavar or ''}".strip()
+        return f"{message.removesuffix('.')}. Give {wanted}: {missing.help.removeprefix('SECRET: ')}"
     if context is None or not isinstance(context.command, typer.core.TyperGroup):
         return str(message)
     commands = ", ".join(context.command.commands)

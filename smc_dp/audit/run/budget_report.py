@@ -22,11 +22,7 @@ def budget_row(found: PartyBudget) -> tuple[str, ...]:
     """Return a row under `BUDGET_HEADINGS`."""
     charged = found.charged
     if charged is None:
-        why = (
-            "no ledger was given"
-            if found.head is None
-            else "no charge for this run in the ledger: it was made without it"
-        )
+        why = "no ledger was given" if found.head is None else "no charge for this run in the ledger"
         return (found.party, "", why, "", "", "")
     left, cost = digits_rounded_down(max(charged.after.left, Fraction(0))), charged.guarantee
     at = f" at delta {delta_rounded_up(cost.delta)}" if cost.delta else ""

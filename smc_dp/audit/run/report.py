@@ -149,9 +149,8 @@ def run_checks(
 
 def _told_once(outcome: CheckOutcome, before: Sequence[Finding]) -> CheckOutcome:
     """Return a failed outcome whose fault names the earlier check that failed in the same way, if one did."""
-    if (
-        outcome.status != "failed" or outcome.code == "evidence.not_workable"
-    ):  # a library's words can be the same by chance
+    # The words of a library can be the same by chance.
+    if outcome.status != "failed" or outcome.code == "evidence.not_workable":
         return outcome
     first = next((f.check.name for f in before if f.outcome == outcome), None)
     return outcome if first is None else replace(outcome, fault=make_fault("check.same_fault", name=first))

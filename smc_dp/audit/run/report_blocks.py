@@ -113,7 +113,8 @@ def audit_verdict(report: AuditReport) -> Prose:
     """Return whether a check failed, and the first that did; else whether all came to an end."""
     if first := report.first_fault:
         line = first.outcome.line
-        where = f" at line {line} of the transcript (its first line is line 0)" if line else ""
+        counted = " (its first line is line 0)" if line else ""
+        where = "" if line is None else f" at line {line} of the transcript{counted}"
         return coded_prose(
             "audit.failed", name=first.check.name, where=where, found=shorten(_found(first.outcome), _DETAIL)
         )

@@ -140,8 +140,8 @@ def test_a_bad_command_is_refused_by_a_code_in_one_line(line, folder, capsys):
         (["run", "surplus"], ["surplus"]),
         (["ledger", "new"], ["new", "init, show, check, export, head, witness, cosign, compare"]),
         (["--nonsense"], ["--nonsense"]),
-        (["predict"], ["RUN"]),
-        (["predict", "runs/x"], ["--data"]),
+        (["predict"], ["Give RUN: "]),
+        (["predict", "runs/x"], ["Give --data"]),
         (["predict", "none", "--data", "north.csv"], ["run folder none: is no folder"]),
     ],
 )

@@ -46,6 +46,14 @@ def fast_path(fast_folder: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=fast_folder))
 
 
+@pytest.fixture
+def run(played: Sites, fast_path: Path) -> Iterator[Sites]:
+    """A copy of what a module has played so far, for one test."""
+    found = played.again(fast_path / "run")
+    yield found
+    found.close()
+
+
 @pytest.fixture(scope="session")
 def curator_run(fast_folder: Path) -> Iterator[Sites]:
     """Three parties and Charlie with toy keys, undisturbed, to the end."""

@@ -25,16 +25,9 @@ STUDY = sites.joint(few_sums())
 
 @pytest.fixture(scope="module")
 def played(fast_folder: Path) -> Iterator[Sites]:
+    """All parties have put in for the first sum, but for P1, which is about to and is corrupted."""
     found = Sites(STUDY, Path(tempfile.mkdtemp(dir=fast_folder)))
     yield found.run(until=lambda: found.facts("P2").get("stage") == "sum0")
-    found.close()
-
-
-@pytest.fixture
-def run(played: Sites, fast_path: Path) -> Iterator[Sites]:
-    """All parties have put in for the first sum, but for P1, which is about to and is corrupted."""
-    found = played.again(fast_path / "run")
-    yield found
     found.close()
 
 

@@ -36,14 +36,6 @@ def played(fast_folder: Path) -> Iterator[Sites]:
     run.close()
 
 
-@pytest.fixture
-def run(played: Sites, fast_path: Path) -> Iterator[Sites]:
-    """A copy of it."""
-    found = played.again(fast_path / "run")
-    yield found
-    found.close()
-
-
 @pytest.mark.parametrize("gone", [("P2", "P3"), (CURATOR_NAME,)])
 def test_status_messages_of_those_who_end_first_start_no_clock_again(gone: tuple[str, ...], run: Sites) -> None:
     run.away.update(gone)
