@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from smc_dp import RowsClippedWarning, SecureSumDescribe
@@ -113,16 +112,6 @@ def test_settings_that_no_fit_can_use_are_refused(settings: dict[str, Any], code
         made.fit(FRAME)
     with pytest.raises(NotFittedError):
         made.table()
-
-
-def test_a_refused_fit_leaves_no_earlier_release() -> None:
-    made = SecureSumDescribe(BOUNDS).fit(FRAME)
-    with refused("describe.no_such_column"):
-        made.set_params(by="ward").fit(FRAME)
-    with pytest.raises(NotFittedError):
-        made.to_frame()
-    assert not hasattr(made, "privacy_")
-    assert clone(made).get_params() == made.get_params()
 
 
 def test_a_seed_leaves_no_guarantee_and_gives_the_same_release() -> None:
