@@ -62,27 +62,14 @@ def complaint(capsys, folder: Path, *argv: str, several: bool = False) -> str:
     return line
 
 
-def with_row(row: str) -> bytes:
-    return f"{NORTH}{row}\n".encode()
-
-
-@pytest.mark.parametrize(
-    ("row", "names"),
-    [
-        ("3,f,maybe", ["'outcome'", "line 5", "'maybe'", "'no', 'yes'"]),
-        ("3,\x1b[31m[bold]red,no", ["'sex'", "line 5"]),
-    ],
-)
-def test_a_bad_file_names_the_party_the_field_and_the_row(row, names, folder, capsys):
-    (folder / "north.csv").write_bytes(with_row(row))
+def test_a_bad_file_names_the_party_the_field_and_the_row(folder, capsys):
+    (folder / "north.csv").write_text(f"{NORTH}3,\x1b[31m[bold]red,no\n")
     line = complaint(capsys, folder, "run", "--party", "south.csv", "--party", "north.csv", *OWN[4:], several=True)
-    assert line.startswith("error: party north (north.csv): ")
-    for name in names:
-        assert name in line
+    assert line.startswith("error: party north (north.csv): column 'sex', line 5: ")
 
 
 def test_rows_out_of_bounds_are_an_error_only_when_asked(folder, capsys):
-    (folder / "north.csv").write_bytes(with_row("121,f,no"))
+    (folder / "north.csv").write_text(f"{NORTH}121,f,no\n")
     line = complaint(capsys, folder, "run", *OWN, "--strict-bounds")
     assert line == "error: party north (north.csv): column 'age', line 5: 121.0 is outside its bounds [0.0, 120.0]"
     with pytest.raises(AssertionError, match="a message would have been sent"):

@@ -32,21 +32,6 @@ FRAME = frame()
 HOSPITAL = np.repeat(["north", "south", "west"], ROWS // 3)
 
 
-def test_without_noise_it_is_what_pandas_says() -> None:
-    made = SecureSumDescribe(BOUNDS, by="sex", tables="sex*sex", epsilon=np.inf)
-    with refused("describe.table_of_one_column"):
-        made.fit(FRAME)
-    made = made.set_params(tables=None).fit(FRAME, parties=HOSPITAL)
-    found = made.to_frame().set_index(["group", "column", "level", "figure"])["estimate"]
-    assert made.result_.rows == ROWS
-    assert found["", "age", "", "mean"] == pytest.approx(FRAME["age"].mean())
-    assert found["", "sex", "f", "count"] == (FRAME["sex"] == "f").sum()
-    for sex, rows in FRAME.groupby("sex"):
-        assert found[sex, "age", "", "standard deviation"] == pytest.approx(rows["age"].std(), rel=1e-5)
-        assert found[sex, "stay", "[0, 2)", "proportion"] == pytest.approx((rows["stay"] < 2).mean())
-    assert made.privacy_.kind == "none"
-
-
 def test_the_release_is_that_of_a_run(tmp_path: Path) -> None:
     """With the noise of the same settings: the guarantee, the widths, and the order of figures."""
     tables = {name: FRAME[name == HOSPITAL] for name in ("north", "south", "west")}

