@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from support.commands import refusal
 from support.refusals import refused
 from support.text_file import TextFile, as_text
 from syrupy.assertion import SnapshotAssertion
@@ -295,12 +296,10 @@ _SIZES = "--sizes: wanted numbers of rows, such as 5000,800, or each party once,
         ("--sizes 500,500 --method prr_mean --classes 3", "--classes: prr_mean is for two classes, got 3"),
     ],
 )
-def test_what_cannot_be_planned_is_one_line(arguments: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "--columns", "3", *arguments.split()]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith(f"error: {line}")
-    assert err.count("\n") == 1
+def test_what_cannot_be_planned_is_one_line(
+    arguments: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refusal(capsys, tmp_path, "plan", "--columns", "3", *arguments.split()).startswith(line)
 
 
 def test_a_label_that_is_a_number_has_no_plan() -> None:
