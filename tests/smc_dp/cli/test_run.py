@@ -306,6 +306,12 @@ def test_a_difference_within_chance_is_no_warning_and_noise_is_blamed_for_its_ow
     assert said is None or said in text
 
 
+@pytest.mark.parametrize(("rows", "beats"), [(None, (2, 2)), (400, (1, 1)), (1, (0, 0))])
+def test_a_difference_within_two_standard_errors_counts_for_nobody(rows: int | None, beats: tuple[int, int]) -> None:
+    alone = {"far below": 0.5, "below": 0.89, "above": 0.91, "far above": 0.99}
+    assert Comparison(0.9, alone, 0.95, 0.6, None, None, 0.9, rows).compared_beyond_chance() == beats
+
+
 def test_only_what_goes_to_a_terminal_is_folded(folder, capsys, monkeypatch):
     prose = []
     for terminal in (False, True):

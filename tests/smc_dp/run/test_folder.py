@@ -230,15 +230,6 @@ def test_an_agreement_is_what_its_record_says():
         assert Agreement.from_dict(json.loads(json.dumps(other.as_dict())), other.bounds) == other
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", "nan", '{"a": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "1" * 5000, "\ud800"]
-)
-def test_what_is_not_a_release_is_refused(tmp_path, text):
-    (tmp_path / "release.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    with refused("json.not_an_object" if text == "[]" else "json.unreadable", at="release.json"):
-        run_folder.read_release(tmp_path)
-
-
 @pytest.mark.parametrize("stated", ["smc-dp release 2", "smc-dp release 4", 3, None, ["smc-dp release 3"]])
 def test_commands_refuse_a_run_of_another_format_in_one_line(tmp_path, capsys, stated):
     written(run := tmp_path / "run")
