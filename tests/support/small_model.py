@@ -41,8 +41,8 @@ from smc_dp.run.release_consistency import find_contradictions, published_messag
 from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
 from smc_dp.run.verify_release import verify_release
 from support.audited import Folders, hospitals, sum_agreement
+from support.audits import OF_THE_RUN
 from support.deployed import Deployed, deployed
-from support.mutants import OF_THE_RUN
 
 SIZES = {3: (12, 8, 20), 4: (12, 8, 20, 9)}
 PLACES = (0, 1, 2, 3)
@@ -298,11 +298,6 @@ def _used(folders: Folders) -> str:
 def named(found: Mapping[str, CheckOutcome]) -> set[str]:
     """Who is blamed by an audit."""
     return {outcome.culprit.name for outcome in found.values() if outcome.culprit is not None}
-
-
-def failed(found: Mapping[str, CheckOutcome]) -> dict[str, str]:
-    """The checks that failed, with their codes."""
-    return {name: outcome.code for name, outcome in found.items() if outcome.status == "failed"}
 
 
 def written(lie: Lie, folder: Path) -> Folders | None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support import sites
 from support.audited import agreement, hospitals
-from support.mutants import OF_THE_RUN
+from support.audits import OF_THE_RUN
 from support.sites import Sites
 
 from smc_dp import Federation, Rows, run_protocol

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from support import forgeries as f
 from support.audited import agreement, hospitals, long_term
-from support.mutants import OF_THE_RUN
+from support.audits import OF_THE_RUN
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict

@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from support.audits import failed
 from support.repetitions import with_slow
 from support.small_model import (
     PLACES,
@@ -19,7 +20,6 @@ from support.small_model import (
     Model,
     count_of,
     diagonal,
-    failed,
     false_notices,
     false_transcripts,
     named,
