@@ -23,6 +23,7 @@ STRANGER = Identity(bytes(31) + b"\x07")
 OF_THE_RECORD = tuple(
     c for c in conformity.CHECKS if c not in (*conformity.PUBLICATION_CHECKS, *conformity.STUDY_CHECKS)
 )
+NAMES = [check.name for check in OF_THE_RECORD]
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,14 @@ def test_the_printed_protocol_passes_all_but_headers(printed: Folders) -> None:
     fields = found["headers"].fault.fields
     assert (found["headers"].code, fields["kind"], fields["step"]) == ("headers.differ", "PrintedShare", "1.2")
     assert "sees pi_1(j)" in str(fields["described"])
+
+
+def test_names_are_unique_and_every_check_has_mutants() -> None:
+    """Two at least, but for those with tests of their own: `identities` below, lines in conformity/test_links.py."""
+    assert len(set(NAMES)) == len(NAMES)
+    others = ("identities", "schema", "hash-chain")
+    counts = {name: sum(name in mutant.caught for mutant in MUTANTS.values()) for name in NAMES if name not in others}
+    assert min(counts.values()) >= 2, counts
 
 
 def test_free_messages_of_the_printed_protocol_stand_where_they_may(printed: Folders, tmp_path: Path) -> None:
