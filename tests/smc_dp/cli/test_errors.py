@@ -62,27 +62,14 @@ def complaint(capsys, folder: Path, *argv: str, several: bool = False) -> str:
     return line
 
 
-def with_row(row: str) -> bytes:
-    return f"{NORTH}{row}\n".encode()
-
-
-@pytest.mark.parametrize(
-    ("row", "names"),
-    [
-        ("3,f,maybe", ["'outcome'", "line 5", "'maybe'", "'no', 'yes'"]),
-        ("3,\x1b[31m[bold]red,no", ["'sex'", "line 5"]),
-    ],
-)
-def test_a_bad_file_names_the_party_the_field_and_the_row(row, names, folder, capsys):
-    (folder / "north.csv").write_bytes(with_row(row))
+def test_a_bad_file_names_the_party_the_field_and_the_row(folder, capsys):
+    (folder / "north.csv").write_text(f"{NORTH}3,\x1b[31m[bold]red,no\n")
     line = complaint(capsys, folder, "run", "--party", "south.csv", "--party", "north.csv", *OWN[4:], several=True)
-    assert line.startswith("error: party north (north.csv): ")
-    for name in names:
-        assert name in line
+    assert line.startswith("error: party north (north.csv): column 'sex', line 5: ")
 
 
 def test_rows_out_of_bounds_are_an_error_only_when_asked(folder, capsys):
-    (folder / "north.csv").write_bytes(with_row("121,f,no"))
+    (folder / "north.csv").write_text(f"{NORTH}121,f,no\n")
     line = complaint(capsys, folder, "run", *OWN, "--strict-bounds")
     assert line == "error: party north (north.csv): column 'age', line 5: 121.0 is outside its bounds [0.0, 120.0]"
     with pytest.raises(AssertionError, match="a message would have been sent"):
@@ -165,14 +152,15 @@ def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys,
 
 def test_json_has_every_fault_with_its_code(folder, capsys):
     before = sorted(folder.rglob("*"))
-    assert main(["run", *OWN, "--json", "--method", "newton", "--lambda", "1", "--key-bits", "2048"]) == 2
+    wrong = ["--method", "newton", "--lambda", "1", "--key-bits", "2048", "--drop-out", "x"]
+    assert main(["run", *OWN, "--json", *wrong]) == 2
     out, err = capsys.readouterr()
     found = json.loads(out)
-    codes = ["method.no_such_setting", "protocol.no_such_setting"]
+    codes = ["method.no_such_setting", "protocol.no_such_setting", "vanish.not_a_message"]
     assert [fault["code"] for fault in found["faults"]] == codes
     assert found["error"] == found["faults"][0]
     assert [line.removeprefix("error: ") for line in err.splitlines()] == [f["message"] for f in found["faults"]]
-    assert [fault["fields"]["setting"] for fault in found["faults"]] == ["lambda", "key_bits"]
+    assert [fault["fields"]["setting"] for fault in found["faults"][:2]] == ["lambda", "key_bits"]
     assert sorted(folder.rglob("*")) == before
 
 

@@ -10,10 +10,8 @@ import pytest
 from support import forgeries as f
 from support.audited import Folders, toy_run
 
-from smc_dp import audit_run
 from smc_dp.cli.main import main
 from smc_dp.core import writing
-from smc_dp.run import publication
 from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 
 PUBLIC = {RELEASE, SHARES, TRANSCRIPT}
@@ -50,18 +48,6 @@ def test_what_is_published_can_be_audited_and_used(
     out, err = capsys.readouterr()
     assert len(set(out.splitlines())) == 1
     assert "not verified" not in err
-
-
-@pytest.mark.slow
-def test_an_audit_of_what_is_published_misses_the_cost_alone(honest: Folders, tmp_path: Path) -> None:
-    publication.publish_run(honest.run, tmp_path / "published")
-    before, after = (
-        {f.check.name: f.outcome.status for f in audit_run(run).findings}
-        for run in (honest.run, tmp_path / "published")
-    )
-    assert before["cost"] == "passed"
-    assert after == before | {"cost": "not possible"}
-    assert "failed" not in after.values()
 
 
 def without(name: str) -> Callable[[Path, Path], Path]:

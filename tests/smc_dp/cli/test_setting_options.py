@@ -55,9 +55,3 @@ def test_all_faults_of_options_are_told_at_once(
         "--key-bits",
         "--link",
     ]
-    assert main(["run", "--method", "newton", "--lambda", "1", "--key-bits", "2048", "--drop-out", "x"]) == 2
-    assert [line.split(":")[1].strip() for line in capsys.readouterr().err.splitlines()] == [
-        "--lambda",
-        "--key-bits",
-        "--drop-out",
-    ]

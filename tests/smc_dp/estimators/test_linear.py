@@ -44,16 +44,6 @@ def fitted(**settings: Any) -> SecureSumLinearRegression:
     return SecureSumLinearRegression(**{"bounds": BOUNDS, "epsilon": 5.0, "insecure_seed": 3, **settings}).fit(X, y)
 
 
-def test_rows_have_the_names_of_the_columns_and_the_intervals_of_their_level() -> None:
-    made = fitted()
-    rows = made.table()
-    assert [(row.column, row.what) for row in rows] == [("", ""), ("age", "a unit"), ("ward", "b"), ("ward", "c")]
-    ends = [(row.interval.low, row.interval.high) for row in rows if row.interval]
-    assert made.conf_int() == pytest.approx(np.array(ends))
-    assert (np.diff(made.conf_int(0.99)) / np.diff(made.conf_int(0.5))).ravel() == pytest.approx([3.819] * 4, rel=1e-3)
-    assert made.inference_["residual_deviation"] > 0
-
-
 def test_a_frame_has_the_rows_of_the_table() -> None:
     made = fitted()
     found, row = made.to_frame({"age": 10.0}), made.table({"age": 10.0})[1]

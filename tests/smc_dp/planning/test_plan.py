@@ -105,20 +105,6 @@ def test_as_few_are_left_out_as_it_takes_and_two_stay() -> None:
     assert recommendation.parties_to_leave_out(far) == ()  # a little less stands out, and nobody would see it
 
 
-def test_a_plan_says_what_a_party_gains_and_gives_up() -> None:
-    found = smc_dp.plan({"north": 5000, "south": 800, "clinic": 30}, 12, epsilon=0.5)
-    text = told(found)["plan.gain_of_parties"]
-    accuracy = found.planned.staying
-    assert accuracy is not None
-    assert all(figure in text for figure in ("5,830 rows", "(north) has 5,000", "(clinic) 30"))
-    assert f" {max(0, accuracy.interval.low):.2f} to {accuracy.interval.high:.2f} of the accuracy" in text
-    assert "epsilon 0.5 and delta 1e-05" in text
-    without = smc_dp.plan({"north": 5000, "south": 800, "clinic": 3}, 12, method="prr_mean")
-    assert "clinic" in without.planned.left_out  # who stays away gains nothing
-    text = told(without)["plan.gain_of_parties"]
-    assert all(figure in text for figure in ("5,800 rows", "(north) has 5,000", "(south) 800"))
-
-
 def test_a_plan_tells_each_party_whether_it_is_better_alone(usual: Plan) -> None:
     advice = {name: found.advice for name, found in usual.gains.items()}
     assert advice == {"north": "as good alone", "south": "as good alone", "clinic": "take part"}
@@ -261,11 +247,6 @@ def test_a_file_of_bounds_says_columns_and_classes() -> None:
     assert "plan.bounds_leave_rows_out" not in told(found)
     leaving = replace(bounds, missing="leave out", label="y")
     assert " y" in told(smc_dp.plan([500, 500], bounds=leaving))["plan.bounds_leave_rows_out"]
-
-
-def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
-    assert "plan.protect_whole_parties" in told(smc_dp.plan([20] * 60, 5))
-    assert "plan.protect_whole_parties" not in told(smc_dp.plan([200] * 60, 5))
 
 
 # The command.

@@ -14,12 +14,9 @@ from typing import Any
 import pytest
 from support import forgeries as f
 from support.audited import agreement, hospitals, long_term
-from support.audits import OF_THE_RUN
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict
-from smc_dp.audit.run.evidence import load_evidence
-from smc_dp.audit.run.report import audit_evidence
 from smc_dp.cli.main import main
 from smc_dp.core import reading
 from smc_dp.privacy.target import Target
@@ -205,19 +202,6 @@ def test_shares_and_weights_are_those_that_were_signed(
 ) -> None:
     make, named = FORGED[name]
     assert named in refused(capsys, make(honest, tmp_path / "run"), honest.parent / "rows.csv")
-
-
-@pytest.mark.parametrize("name", [*EDITS, *FORGED])
-def test_what_nobody_may_use_fails_an_audit(name: str, honest: Path, tmp_path: Path) -> None:
-    if name in EDITS:
-        run = f.edited(honest, tmp_path / "run", RELEASE, EDITS[name][0])
-    else:
-        run = FORGED[name][0](honest, tmp_path / "run")
-    try:
-        evidence = load_evidence(run, None, None)
-    except InputError:  # what cannot be read as a transcript
-        return
-    assert [found for found in audit_evidence(evidence, OF_THE_RUN).findings if found.outcome.status == "failed"]
 
 
 @pytest.mark.parametrize("gone", [(TRANSCRIPT,), (TRANSCRIPT, TIMINGS), (SHARES, TRANSCRIPT, TIMINGS), (SHARES,)])
