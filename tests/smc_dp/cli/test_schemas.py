@@ -20,8 +20,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from support import studies
 from support.audited import toy_run
+from support.audits import audit
 from support.clear import shared
-from support.mutants import audit
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import Transcript

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.audited import agreement, hospitals
-from support.mutants import OF_THE_RUN
+from support.audits import OF_THE_RUN
 
 from smc_dp import Federation, Rows, run_protocol
 from smc_dp.audit.run import report as reports

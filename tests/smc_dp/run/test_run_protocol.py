@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.audited import agreement, hospitals
+from support.audits import OF_THE_RUN
 from support.clear import in_the_clear
-from support.mutants import OF_THE_RUN
 from support.repetitions import with_slow
 from threadpoolctl import threadpool_info, threadpool_limits
 
