@@ -219,11 +219,6 @@ def test_it_is_shown_as_a_table_and_as_csv(run: Path, tmp_path: Path, capsys: py
     assert main(["show", str(run), "--csv", str(tmp_path / "t.csv"), "--details"]) == 2
 
 
-def test_a_model_has_no_table(tmp_path: Path) -> None:
-    assert main(["run", "--method", "newton", "--parties", "3", "--out", str(tmp_path / "run")]) == 0
-    assert main(["show", str(tmp_path / "run"), "--csv", str(tmp_path / "table.csv")]) == 2
-
-
 def test_the_methods_section_states_the_guarantee_and_what_intervals_cover(run: Path) -> None:
     release = verify_release(run).release
     said = " ".join(text for block in methods_section(release, at_sites=False) for text in texts(block))

@@ -344,6 +344,9 @@ def test_a_release_alone_is_shown_as_not_verified_at_its_table(files: Path, tmp_
 def test_figures_of_another_method_are_refused_in_a_release_alone(files: Path, tmp_path: Path) -> None:
     """And so are those of a release beside another method, which a transcript is not needed for."""
     run(files, tmp_path / "newton", method="newton")
+    with refused("units.no_intervals"):
+        run_page(tmp_path / "newton", {"age": 2.0})
+    assert main(["show", str(tmp_path / "newton"), "--csv", str(tmp_path / "table.csv")]) == 2
     found = stated(tmp_path / "newton")
     with refused("release.impossible_inference"):
         verify_release(_alone(files, tmp_path / "alone", lambda d: d["parameters"].update(found["parameters"])))
