@@ -33,7 +33,6 @@ from smc_dp.run.release import RELEASE
 from smc_dp.run.release_report import run_page
 from smc_dp.run.settings import RunRequest
 from smc_dp.run.verify_release import verify_release
-from tests.support.clear import inferred_in_the_clear
 from tests.support.refusals import refused
 
 BOUNDS = """
@@ -227,11 +226,6 @@ def test_estimates_are_the_coefficients_of_the_release(files: Path) -> None:
     score = found["coefficients"]["yes"]["columns"]
     assert score["ward"]["levels"]["a"] == score["bmi"]["bins"]["[10, 25)"] == 0
     assert predict(files / "run", files / "north.csv").labels
-
-
-def test_a_seed_gives_the_release_that_the_same_coins_give_in_the_clear(files: Path, tmp_path: Path) -> None:
-    report = run(files, tmp_path / "run", insecure_seed=11)
-    assert stated(tmp_path / "run")["inference"] == inferred_in_the_clear(report.agreement, files, 11)
 
 
 def test_it_is_verified_and_audited(files: Path) -> None:
