@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from support.role_code import Patch, copied
 from support.sessions import Setup
-from support.sum_checks_circle import the_order_is_made_of_all_coins
 from support.sums import Ledger, made, outcome, parameters, simulated, wrong
 
 from protocols.arithmetic import permutation
 from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault, PeerError
 from protocols.runtime import message as messages
 from protocols.runtime.message import Message
 from protocols.runtime.session import Greeting
 from protocols.runtime.simulate import DropOutAfter
-from protocols.secure_sum import PROGRAM, dealing, graph, ideal
-from protocols.secure_sum.messages import KINDS, MaskKeys
+from protocols.secure_sum import PROGRAM, dealing, graph, ideal, neighbour_graph
+from protocols.secure_sum.messages import KINDS, Circle, Coin, MaskKeys
 from protocols.secure_sum.parameters import Parameters, stage, widths
 from tests.support.refusals import refused
 
@@ -158,11 +158,43 @@ def test_every_order_is_as_likely_as_another() -> None:
     assert permutation.bias(2000) < Fraction(1, 1 << 106)
 
 
-@pytest.mark.parametrize("left", ["place + greeting", "place + coin"])
-def test_a_root_that_is_not_over_both_greeting_and_coin_is_told_apart(left: str) -> None:
-    """That it is over both is what mutant 36 is held against."""
-    with pytest.raises(AssertionError, match=r"^the order of the circle is Charlie's$"):
-        the_order_is_made_of_all_coins(copied(Patch("graph", "place + greeting + coin", left)))
+# Set-up.
+
+
+def refused_in_a_circle(D: int, culprit: str, code: str) -> bool:
+    """Whether a session of eight parties with four neighbours each ends because of this participant, so."""
+    with refused(code, error=PeerError) as caught:
+        made(parameters(8, 1, D, degree=4)).simulate()
+    return caught.value.culprit == culprit
+
+
+@pytest.mark.parametrize("D", [0, 1])
+@pytest.mark.parametrize("at", [0, 1])
+def test_the_order_is_made_of_all_greetings_and_coins(at: int, D: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Charlie takes a root over another greeting of P2, or over another coin, with paths that lead to it."""
+
+    async def drawn(me: Any, p: Any, greetings: Any) -> bytes:
+        coins = [opened.coin for opened in await me.gather(p.parties, Coin)]
+        said = [[greetings[name].digest, coin] for name, coin in zip(p.parties, coins, strict=True)]
+        said[1][at] = bytes(32)
+        tree = dealing.merkle_tree([graph.greeting_leaf(i, *both) for i, both in enumerate(said)])
+        for i, name in enumerate(p.parties):
+            me.send(name, Circle(dealing.merkle_root(tree), dealing.merkle_path(tree, i)))
+        return dealing.merkle_root(tree)
+
+    monkeypatch.setattr(neighbour_graph, "_drawn", drawn)
+    assert refused_in_a_circle(D, CURATOR_NAME, "circle.without_a_greeting")
+
+
+@pytest.mark.parametrize("D", [0, 1])
+def test_a_party_opens_the_coin_that_it_committed_to(D: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    seated = neighbour_graph._seated
+
+    async def other(me: Any, p: Any, own: Any, coin: bytes) -> Any:
+        return await seated(me, p, own, bytes(32) if me.name == "P2" else coin)
+
+    monkeypatch.setattr(neighbour_graph, "_seated", other)
+    assert refused_in_a_circle(D, "P2", "coin.not_as_committed")
 
 
 # Whole sums.

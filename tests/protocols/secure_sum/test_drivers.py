@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support import byte_steps
+from support import byte_steps, role_code
+from support.coalition import session
 from support.repetitions import with_slow
 from support.sessions import Setup, by_link, play, start
 from support.sums import made, parameters
@@ -138,6 +139,27 @@ def test_after_a_crash_between_charge_and_letter_the_ledger_has_the_charge() -> 
     assert ledger == ["sum 0", "sum 1"]
 
 
+def test_the_ledger_is_told_before_a_masked_input_is_sent() -> None:
+    early: list[bool] = []
+
+    def charge(name: str, label: str) -> None:
+        early.append(any(envelope.kind == "Masked" for envelope in c.honest[name].out))
+
+    c = session(role_code.honest(), 5, 1, 1, charge=charge)
+    c.seat()
+    assert early == [False] * 4
+
+
+def test_who_is_in_a_sum_has_paid_for_it_though_it_heard_nothing_after_its_input() -> None:
+    everybody = ("P1", "P2", "P3", "P4", "P5")
+    c = session(role_code.honest(), 5, 1, 1).seat()
+    c.miss("P1")
+    c.lead(0, everybody, ("P2", "P3", "P4"))
+    assert [read.of for read in c.readable(0)] == [{"P1", "P2", "P3", "P4"}]
+    assert ("P1", "sum 0") in c.charged
+    assert ("P1", "sum 0") not in c.voided
+
+
 # What is kept.
 
 
@@ -261,6 +283,15 @@ def test_no_later_state_opens_recorded_shares() -> None:
     before, after = openers(TWO)
     assert before > 0
     assert after == 0
+
+
+def test_no_key_of_a_link_is_a_mask_key() -> None:
+    """Else a mask key that is opened would open its owner's mail."""
+    p, parties = TWO.session.parameters, TWO.session.parties
+    mask_keys = {key for n in parties for key in dealing.deal_seeds(p, TWO.seeds[n].fork("greeting")).s}
+    roles = actors(*TWO, {})
+    assert {len(roles[name].channel.secret) for name in parties} == {masking.KEY_BYTES}
+    assert not mask_keys & {roles[name].channel.secret for name in parties}
 
 
 def test_links_that_stay_open_are_told_apart() -> None:
