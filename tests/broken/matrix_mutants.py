@@ -128,13 +128,6 @@ async def hardly_masked(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: A
     return await stage3.reshare(me, p, w)
 
 
-async def unshared(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) -> Any:
-    """Charlie gets the last summand of everybody in the clear."""
-    y = await stage3.party(me, p, keys, mine.w, psi)
-    me.send(me.curator, Half(mine.w[-1]))
-    return y
-
-
 async def telling(me: Any, p: Any, keys: Any, mine: Any, psi: Any, left: Any) -> Any:
     """What is announced and opened is the weights, whatever share is published."""
     if psi is not None:
@@ -169,7 +162,6 @@ PASSING_ON = party_of(__name__, size=passing_on)
 STALE = party_of(__name__, noise=stale)
 UNMASKED = party_of(__name__, weights=unmasked)
 HARDLY_MASKED = party_of(__name__, weights=hardly_masked)
-UNSHARED = party_of(__name__, weights=unshared)
 TELLING = party_of(__name__, weights=telling)
 _LISTENING = curator_of(__name__, listening)
 LOUD = replace(_LISTENING, roles={**_LISTENING.roles, PARTY: party_of(__name__, toss=loud_setup).roles[PARTY]})

@@ -5,30 +5,25 @@ and messages their kinds. What the types forbade on the way, and what was done i
 
 * a width is in whole bytes, and a ring need not be: `ABOVE_THE_RING` writes above it in a plaintext;
 * a stale ciphertext is refused: `RELABELLED` calls the class by hand, and `KNOWN_COIN` encrypts with coins that are no
-  coins, which the types cannot see;
-* a match has two different places below K, so Charlie tells by their order (`MATCHES_BY_SLOT`) or by how many there are
-  (`CONFIRMATIONS`, where P_1 has to play along), and not in spare bytes of the numbers.
+  coins, which the types cannot see.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from broken.curator_roles import Stage, curator_of, party_of
+from broken.curator_roles import Stage, party_of
 
 from protocols.arithmetic.rng import Stream
-from protocols.comparison import roles as comparison
-from protocols.comparison import steps
 from protocols.crypto import paillier
 from protocols.crypto.paillier import Ciphertext, Fresh
 from protocols.pathak2010 import minimum, stage1
-from protocols.pathak2010.messages import Blinded, Half, Indicator, Match, Relay, Selected, Slot
+from protocols.pathak2010.messages import Blinded, Half, Indicator, Selected, Slot
 from protocols.pathak2010.parameters import Parameters
-from protocols.pathak2010.values import CuratorKeys, Halves, PartyInput, PartyKeys
+from protocols.pathak2010.values import PartyInput, PartyKeys
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.message import CURATOR
 from protocols.runtime.session import Program
 
 
@@ -39,12 +34,6 @@ class Twin:
     name: str
     program: Program
     who: tuple[str, ...]
-
-
-def program(*, size: Stage | None = None, noise: Stage | None = None, search: Stage = stage1.smallest) -> Program:
-    """The program with these stages in the place of the honest ones, under the names of the honest ones."""
-    party, curator = party_of(__name__, size=size, noise=noise), curator_of(__name__, smallest=search)
-    return replace(party, roles={**party.roles, CURATOR: curator.roles[CURATOR]})
 
 
 # The honest stages once more, with the places at which the twins differ as arguments.
@@ -61,24 +50,17 @@ def _slot(me: Endpoint, keys: PartyKeys, a: int, b: Ciphertext) -> Slot:
 def _sizes(
     split: Callable[[Endpoint, Parameters, PartyKeys, int], tuple[int, int]] = _split,
     slot: Callable[[Endpoint, PartyKeys, int, Ciphertext], Slot] = _slot,
-    compare: Stage = stage1.compare,
 ) -> Stage:
     async def party(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) -> None:
         a, b = split(me, p, keys, mine.n)
-        target, source = me.parties[keys.pi1[me.index]], me.parties[keys.pi1.inverse[me.index]]
-        locked: Ciphertext = keys.zeta.encrypt(b, me.rng)
-        for other in me.others:
-            me.send(other, Relay(a, locked) if other == target else Relay(p.sizes.random(me.rng), None))
-        relays = dict(zip(me.others, await me.gather(me.others, Relay), strict=True))
-        a_i, b_i = (a, locked) if source == me.name else (relays[source].a, relays[source].b)
-        assert b_i is not None
+        a_i, b_i = await stage1.relays_and_covers(me, p, keys.pi1, a, keys.zeta.encrypt(b, me.rng))
         me.send(me.curator, slot(me, keys, a_i, b_i))
         blinded = await me.receive(me.curator, Blinded)
         a_tilde = p.sizes.reduce(keys.xi.decrypt(blinded.a))
         if me.index:
             me.send(me.parties[0], Half(a_tilde))
         else:
-            await compare(me, p, keys, [a_tilde, *(h.a_tilde for h in await me.gather(me.others, Half))])
+            await stage1.compare(me, p, keys, [a_tilde, *(h.a_tilde for h in await me.gather(me.others, Half))])
 
     return party
 
@@ -105,7 +87,9 @@ def _known_slot(me: Endpoint, keys: PartyKeys, a: int, b: Ciphertext) -> Slot:
 
 
 KNOWN_COIN = Twin(
-    "the coin under the parties' key is a hash of the session", program(size=_sizes(slot=_known_slot)), ("charlie",)
+    "the coin under the parties' key is a hash of the session",
+    party_of(__name__, size=_sizes(slot=_known_slot)),
+    ("charlie",),
 )
 """Charlie divides a slot by an encryption of zero that he makes with the same coin: what is left is 1 + a n."""
 
@@ -114,7 +98,9 @@ def _relabelled(me: Endpoint, zeta: paillier.PublicKey, c: Ciphertext) -> Fresh:
     return Fresh(c.n, c.value)
 
 
-RELABELLED = Twin("a stale ciphertext is called fresh by hand", program(noise=_selecting(_relabelled)), ("P1",))
+RELABELLED = Twin(
+    "a stale ciphertext is called fresh by hand", party_of(__name__, noise=_selecting(_relabelled)), ("P1",)
+)
 """P_1 raises the indicator to every small number until it has P_2's psi."""
 
 
@@ -123,7 +109,9 @@ def _above(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> tuple[int, i
     return a, b + (n << p.sizes.bits)
 
 
-ABOVE_THE_RING = Twin("the share for Charlie has the size above the ring", program(size=_sizes(_above)), ("charlie",))
+ABOVE_THE_RING = Twin(
+    "the share for Charlie has the size above the ring", party_of(__name__, size=_sizes(_above)), ("charlie",)
+)
 """Charlie opens b + 2**L' n and reads n before he reduces: a plaintext holds more than an element of the ring."""
 
 
@@ -131,55 +119,8 @@ def _by_slot(me: Endpoint, p: Parameters, keys: PartyKeys, n: int) -> tuple[int,
     return p.sizes.split(n << p.tie_bits | keys.pi1[me.index], me.rng)
 
 
-TIES_BY_SLOT = Twin("ties are broken by slot", program(size=_sizes(_by_slot)), ("charlie",))
+TIES_BY_SLOT = Twin("ties are broken by slot", party_of(__name__, size=_sizes(_by_slot)), ("charlie",))
 """Charlie sees the first slot win whenever all sizes are equal."""
 
 
-async def _matches_by_slot(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves) -> int:
-    return await _played(me, p, keys, halves, minimum.Tournament(halves.pi2.images))
-
-
-async def _played(
-    me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves, search: minimum.Tournament | minimum.AllPairs
-) -> int:
-    while not search.found:
-        wins = [await _match(me, p, keys, halves, i, j) for i, j in search.pairs]
-        search = search.after(wins)
-    return search.winner
-
-
-async def _match(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves, i: int, j: int) -> int:
-    first, b = me.parties[0], halves.b_tilde
-    y, top = steps.holder_half(p.sizes, p.sizes.subtract(b[i], b[j]))
-    me.send(first, Match(i, j))
-    comparison.send_offer(me, first, keys.dgk, y, p.compared_bits)
-    return steps.is_negative(await comparison.read_answer(me, first, keys.dgk), top)
-
-
-MATCHES_BY_SLOT = Twin("matches are played in the order of the slots", program(search=_matches_by_slot), ("P1",))
-"""P_1 knows that slots 0 and 1 meet first, and sees which of them goes on: pi_2 hides nothing."""
-
-
-async def _confirmed(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves) -> int:
-    winner = await _played(me, p, keys, halves, minimum.search(p.comparison, p.K))
-    for _ in range(halves.pi2.inverse[winner]):
-        await _match(me, p, keys, halves, 0, 1)
-    me.send(me.parties[0], Match(0, 0))
-    return winner
-
-
-async def _until_told(me: Endpoint, p: Parameters, keys: PartyKeys, a: list[int]) -> None:
-    assert keys.dgk is not None
-    while (match := await me.receive(me.curator, Match)).left != match.right:
-        x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[match.left], a[match.right]))
-        await comparison.answer_offer(me, me.curator, keys.dgk, x, flip)
-
-
-CONFIRMATIONS = Twin(
-    "as many matches more as the slot of the smallest says",
-    program(size=_sizes(compare=_until_told), search=_confirmed),
-    ("P1",),
-)
-"""P_1 counts matches: Charlie repeats the first one as often as the slot of the smallest says, and P_1 knows pi_1."""
-
-TWINS = (KNOWN_COIN, RELABELLED, ABOVE_THE_RING, TIES_BY_SLOT, MATCHES_BY_SLOT, CONFIRMATIONS)
+TWINS = (KNOWN_COIN, RELABELLED, ABOVE_THE_RING, TIES_BY_SLOT)

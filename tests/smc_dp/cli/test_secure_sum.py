@@ -16,12 +16,6 @@ from smc_dp.privacy.ledger.ledger import Ledger
 THREE = ("--parties", "3", "--lambda", "1")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
@@ -53,19 +47,6 @@ def test_json_says_who_took_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert (report["took_part"], report["dropped_out"]) == (["hospital-1", "hospital-3"], ["hospital-2"])
     assert (report["privacy"]["kind"], report["privacy"]["delta"]) == ("zcdp", pytest.approx(1e-6))
     assert json.loads(Path("a/release.json").read_text())["parameters"]["sizes"] == "hidden"
-
-
-def test_shares_are_written_where_they_are_asked_for(folder: Path) -> None:
-    assert main(["run", "--method", "wsum", *THREE, "--output", "shares", "--noise", "self", "--out", "a"]) == 0
-    assert (folder / "a" / "shares.json").exists()
-
-
-def test_a_ledger_that_is_made_for_a_delta_has_room_for_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    charged = ("run", "--method", "wsum", *THREE, "--delta", "1e-6", "--ledgers", "l")
-    assert main([*charged, "--budget", "3", "--budget-delta", "1e-5", "--out", "a"]) == 0
-    assert capsys.readouterr().out.count("Budget of hospital-") == 3
-    assert main(["run", "--budget-delta", "1e-5", "--ledgers", "l"]) == 2
-    assert "--budget-delta: goes with --budget" in capsys.readouterr().err
 
 
 def test_a_budget_without_a_delta_has_that_of_the_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from support.shown import ShownPage
 from smc_dp.cli.main import main
 from smc_dp.run.folder import PAGE
 from smc_dp.run.release import RELEASE, TRANSCRIPT
+from tests.support.commands import refusal
 
 LIE = "epsilon 0.01, as the ministry says"
 
@@ -65,40 +65,17 @@ def test_a_page_is_a_new_file_outside_of_the_run(
     (tmp_path / "link").symlink_to(tmp_path / "run")
     (tmp_path / "dangling").symlink_to("nowhere at all")
     (tmp_path / "there.html").write_text("x")
-    assert refused(capsys, tmp_path, command, str(tmp_path / "run"), option, str(tmp_path / where)).startswith(option)
+    assert refusal(capsys, tmp_path, command, str(tmp_path / "run"), option, str(tmp_path / where)).startswith(option)
 
 
-def refused(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> str:
-    """Return the one line of a command that ends with code 2 and changes no file in the folder."""
-    before = {path: path.lstat().st_mtime_ns for path in folder.rglob("*")}
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n"), err[:7]) == ("", 1, "error: ")
-    assert {path: path.lstat().st_mtime_ns for path in folder.rglob("*")} == before
-    return err.removeprefix("error: ")
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        f.altered_weight,
-        lambda r, t: f.edited(r, t, RELEASE, lambda d: d["classes"].reverse()),
-        f.altered_timings,
-        lambda r, t: f.with_text(r, t, "{}\n"),
-        lambda r, t: t / "nowhere",
-    ],
-)
 def test_a_folder_that_contradicts_itself_is_not_shown(
-    make: Callable[[Path, Path], Path],
-    honest: Folders,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    honest: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = make(honest.run, tmp_path / "run")
-    if run.is_dir():
-        (run / PAGE).write_text(LIE)
-    refused(capsys, tmp_path, "show", str(run))
-    refused(capsys, tmp_path, "show", str(run), "--html", str(tmp_path / "page.html"))
+    run = f.altered_weight(honest.run, tmp_path / "run")
+    (run / PAGE).write_text(LIE)
+    for place in (run, tmp_path / "nowhere"):
+        refusal(capsys, tmp_path, "show", str(place))
+        refusal(capsys, tmp_path, "show", str(place), "--html", str(tmp_path / "page.html"))
 
 
 COMMANDS = {
@@ -115,9 +92,7 @@ def test_a_page_of_an_earlier_version_is_ignored_with_one_line(
     honest: Folders,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     shutil.copytree(honest.run, "run")
     shutil.copy(honest.run.parent / "rows.csv", tmp_path)
     (tmp_path / "run" / PAGE).write_text(LIE)

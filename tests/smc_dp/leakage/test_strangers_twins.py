@@ -23,8 +23,6 @@ TWINS = {twin.name: twin for twin in strangers.TWINS}
 SHOWN = {
     "the share for Charlie has the size above the ring": "n_2",
     "ties are broken by slot": "n_",
-    "matches are played in the order of the slots": "pi_2",
-    "as many matches more as the slot of the smallest says": "exact sum",
 }
 REFUSED = {
     "the coin under the parties' key is a hash of the session": "role.needs_a_number",

@@ -116,31 +116,6 @@ def test_another_name_or_other_bounds_make_no_new_budget(
     assert spent() == {"north.ledger": 2, "south.ledger": 2}
 
 
-def added(cells: Cells) -> Cells:
-    return [*cells, ["50", "f", "0.5", "no"]]
-
-
-# What is another table: this guards against accidents, and not against intent, as duplicate_data.py and the README say.
-OTHERS: dict[str, Callable[[Cells], Cells]] = {
-    "a row more": added,
-    "a row twice": lambda cells: [*cells, cells[1]],
-    "one cell": lambda cells: [cells[0], ["98", *cells[1][1:]], *cells[2:]],
-    "a cell of a column that nobody uses": lambda cells: [cells[0], [*cells[1][:2], "7", cells[1][3]], *cells[2:]],
-    "a column more": lambda cells: [[*row, "x"] for row in cells],
-    "a column of another name": lambda cells: [["age", "sex", "w", "outcome"], *cells[1:]],
-    "two cells exchanged": lambda c: [c[0], [c[2][0], *c[1][1:]], [c[1][0], *c[2][1:]], *c[3:]],
-}
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_what_another_table_is(name: str, tmp_path: Path) -> None:
-    first = read_table(Path("north.csv"), "a")
-    other = read_table(write(Path("x.csv"), OTHERS[name](table(40, 1))), "b")
-    assert fingerprint_data(KEY, first) != fingerprint_data(KEY, other)
-    assert fingerprint_data(KEY, first) == fingerprint_data(KEY, read_table(Path("north.csv"), "b"))
-    assert fingerprint_data(KEY, first) != fingerprint_data(bytes(32), first)
-
-
 def test_the_kind_of_file_makes_no_difference() -> None:
     """Truth values and dates of Parquet are those of a CSV file that writes them so."""
     cells = [[*row, "smokes", "since"] if row[0] == "age" else [*row, truth, day] for row, truth, day in told()]
@@ -171,14 +146,6 @@ def told() -> Iterator[tuple[list[str], str, str]]:
     """Each row of a table, the header first, with a truth value and a day, which the last has not."""
     for i, row in enumerate(table(40, 1)):
         yield row, ("false", "true")[i % 2], f"2020-01-{i % 28 + 1:02}" if i < 40 else ""
-
-
-def test_a_long_table_is_read_in_blocks() -> None:
-    """Rows beyond the first block count, and their order does not."""
-    x = np.arange(20_000.0)
-    made = [Table("t", {"x": values}, range(1, len(values) + 1)) for values in (x, x[::-1], np.append(x[:-1], -1.0))]
-    first, backwards, other = (fingerprint_data(KEY, t) for t in made)
-    assert first == backwards != other
 
 
 def parties(data: sources.PreparedData, prefix: str = "") -> dict[str, Table | Rows]:

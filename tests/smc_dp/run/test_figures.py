@@ -12,14 +12,13 @@ import pytest
 from support.same_facts import texts, unsaid
 
 from smc_dp.cli.main import main
-from smc_dp.pages.blocks import PageTable, Prose
+from smc_dp.pages.blocks import Prose
 from smc_dp.run.coefficient_intervals_table import what_intervals_cover
 from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.figures import read_figures
 from smc_dp.run.methods_section import methods_section
 from smc_dp.run.release import RELEASE
 from smc_dp.run.release_report import run_page
-from smc_dp.run.table_one import table_one
 from smc_dp.run.verify_release import verify_release
 from tests.smc_dp.run import test_description, test_logistic_run
 from tests.support.refusals import refused
@@ -45,27 +44,6 @@ def odds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page_and_its_text_have_the_same_facts(method: str, request: pytest.FixtureRequest) -> None:
     page = run_page(request.getfixturevalue(method))
     assert unsaid(page, (*page.notices, *page.sections)) == set()
-
-
-def test_table_one_is_what_a_paper_prints(table: Path) -> None:
-    release = verify_release(table).release
-    assert release.description is not None
-    (block,) = table_one(release.description, release.bounds).blocks
-    assert isinstance(block, PageTable)
-    rows = {name: figures for name, figures in block.rows}
-    found = {(row.column, row.level, row.figure): row.found for row in release.description.table()}
-    women, mean, deviation = (
-        found["sex", "f", "count"],
-        found["age", "", "mean"],
-        found["age", "", "standard deviation"],
-    )
-    assert women
-    assert mean
-    assert deviation
-    assert rows["sex f, n (%)"] == f"{women.estimate:,.0f} ({women.estimate / 21:.1f})"
-    assert rows["age, mean (SD)"] == f"{mean.estimate:.1f} ({deviation.estimate:.1f})"
-    assert rows["seen, mean (SD)"].startswith("2020-0")
-    assert "bmi empty, n (%)" in rows
 
 
 def test_the_methods_section_states_the_guarantee_and_what_intervals_cover(table: Path) -> None:

@@ -95,20 +95,6 @@ def test_a_real_run_is_charged_and_says_what_is_left(tmp_path: Path, books: Ledg
         assert (released.state, released.refers, released.run) == ("released", 2, digest)
 
 
-def test_no_message_is_sent_beyond_the_limit(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
-    run(tmp_path, "first", books)
-    run(tmp_path, "second", books)
-    with refused(
-        "budget.passed", error=OverBudgetError, spent="0.8", limit="epsilon 1", left="0.2", epsilon="0.4"
-    ) as caught:
-        run(tmp_path, "third", books)
-    assert len(sent) == 2
-    assert not (tmp_path / "third").exists()
-    assert PARTIES[0] in str(caught.value)
-    run(tmp_path, "fourth", books, "0.2")  # just fits
-    assert len(sent) == 3
-
-
 def test_the_last_party_refuses_and_nobody_is_charged(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
     books.folder.mkdir()
     Ledger.create(books.path(PARTIES[2]), Fraction(1, 10)).close()
@@ -130,25 +116,6 @@ def with_two(books: Ledgers) -> Ledgers:
         if not books.path(party).exists():
             Ledger.create(books.path(party), Fraction(1)).close()
     return Ledgers(books.folder)
-
-
-def dropping(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
-    """The real protocol, in which the tenth message is lost."""
-    lossy = replace(setting, tamper=lambda n, envelope: [] if n == 10 else [(envelope.to, envelope)])
-    return simulated(session, identities, seeds, inputs, lossy, *home)
-
-
-def test_an_abort_of_the_real_protocol_costs_nothing(
-    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(execution, "simulate", dropping)
-    with pytest.raises(ProtocolError):
-        run(tmp_path, "first", books)
-    assert not (tmp_path / "first").exists()
-    for party in PARTIES:
-        assert states(books, party) == ["limit", "reserved", "refunded"]
-    monkeypatch.undo()
-    assert run(tmp_path, "second", books, "1").standings[PARTIES[0]].left == 0
 
 
 def test_two_runs_of_one_agreement_are_two_charges(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
@@ -388,6 +355,7 @@ def test_the_options_of_run(
     assert json.loads(capsys.readouterr().out)["budgets"]["hospital-5"]["left"] == "0/1"
     for wrong, words in (
         (["--budget", "1"], "goes with --ledgers"),
+        (["--ledgers", "books", "--budget-delta", "1e-5"], "--budget-delta: goes with --budget"),
         (["--ledgers", "books", "--budget", "0"], "--budget"),
         (["--ledgers", "books", "--insecure-seed", "1"], "a run without a guarantee"),
         (["--ledgers", "other"], "does not exist"),

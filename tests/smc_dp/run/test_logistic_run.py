@@ -280,19 +280,9 @@ def _shifted(found: dict[str, Any]) -> None:
     term["p_value"] = 2 * law_of(found).sf(abs(term["estimate"]) / term["standard_error"])
 
 
-def _narrower(found: dict[str, Any]) -> None:
-    term = found["inference"]["terms"][1]
-    half = (term["high"] - term["low"]) / 4
-    term["low"], term["high"] = term["estimate"] - half, term["estimate"] + half
-
-
 def law_of(found: dict[str, Any]) -> Any:
     """Student's t of these rows and coefficients."""
     return stats.t(found["inference"]["rows"] - len(found["inference"]["terms"]))
-
-
-def _without_first(found: dict[str, Any]) -> None:
-    del found["inference"]["terms"][0]
 
 
 def _of_a_cell_that_decides(found: dict[str, Any]) -> None:
@@ -316,8 +306,6 @@ def _of_a_cell_that_decides(found: dict[str, Any]) -> None:
         _of_term(1, sampling_error=1e200),
         _of_term(2, cell="c"),
         _shifted,
-        _narrower,
-        _without_first,
         _of_a_cell_that_decides,
         _less,
         _of_term(1, column="other"),

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support import studies
+from support.audits import OF_THE_RUN
 from support.deployed import deployed
-from support.mutants import OF_THE_RUN
 
 from smc_dp import audit_run, predict, run_protocol
 from smc_dp.audit.run import checks

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support import forgeries as f
 from support.audited import Folders, agreement
+from support.audits import failed
 from support.contradicted import (
     DATA,
     FALSE,
@@ -17,7 +18,6 @@ from support.contradicted import (
     announcing,
     at_sites,
     audited,
-    failed,
     moved,
     nobody_holds,
     publishing_others,

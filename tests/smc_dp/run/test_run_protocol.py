@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.audited import agreement, hospitals
+from support.audits import OF_THE_RUN
 from support.clear import in_the_clear
-from support.mutants import OF_THE_RUN
 from support.repetitions import with_slow
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -98,16 +98,6 @@ def test_linear_algebra_of_a_simulation_has_one_thread_and_afterwards_as_many_as
         assert blas_threads()[: len(before)] == before
 
 
-def test_an_audit_from_python_fails_where_a_run_was_changed(tmp_path: Path) -> None:
-    """The broken twin of the above."""
-    run_protocol(FEDERATION, out=tmp_path / "run", **QUICK)
-    timings = tmp_path / "run" / "timings.json"
-    timings.write_bytes(timings.read_bytes() + b" ")
-    report = audit_run(tmp_path / "run")
-    assert not report.passed
-    assert {f.check.name for f in report.findings if f.outcome.status == "failed"} == {"files"}
-
-
 def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
     names = ("party-1", "party-2", "party-3")
     identities.create_identities(tmp_path / "own", names, Stream.from_system())
@@ -138,26 +128,6 @@ def test_a_run_of_an_earlier_version_is_refused_in_one_sentence(tmp_path: Path) 
     with refused("release.earlier_version"):
         predict(tmp_path / "run", rows(3, 1).X)
     assert not audit_run(tmp_path / "run").passed
-
-
-def test_files_by_name_and_by_path_are_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execution, "run_session", in_the_clear)
-    monkeypatch.chdir(tmp_path)
-    bounds, test = tmp_path / "bounds.toml", write(tmp_path / "test.csv", 80, 7)
-    bounds.write_text(BOUNDS)
-    files = [write(tmp_path / f"{name}.csv", 50, seed) for seed, name in enumerate(("north", "south"))]
-    given: dict[str, Any] = {"bounds": bounds, "test": test, "target": 5, "insecure_seed": 3, "method": "prr_mean"}
-    by_path = run_protocol(files, out="first", **given)
-    by_name = run_protocol({path.stem: path for path in files}, out="second", **given)
-    unnamed = run_protocol(files, **given)
-    assert by_path.comparison == by_name.comparison == unnamed.comparison
-    assert unnamed.run_dir.parent == Path("runs")
-    assert by_path.agreement.parties == ("north", "south")
-    found = predict("first", write(tmp_path / "more.csv", 30, 8))
-    assert found.accuracy is not None
-    assert len(predict("first", write(tmp_path / "blank.csv", 30, 8, label=False)).labels) == 30
-    assert predict("first", tmp_path / "blank.csv").labels == found.labels
-    assert predict("first", tmp_path / "blank.csv").accuracy is None
 
 
 @pytest.mark.parametrize(("changes", "why"), [
