@@ -214,7 +214,8 @@ def _of_wrong_use(error: Any) -> str:
         wanted = f"{option} {missing.metavar or ''}".strip()
         return f"{message.removesuffix('.')}. Give {wanted}: {missing.help.removeprefix('SECRET: ')}"
     if context is None or not isinstance(context.command, typer.core.TyperGroup):
-        return str(message)
+        more = f" All options: `{context.command_path} --help`" if context is not None else ""
+        return f"{message}.{more}" if getattr(error, "possibilities", None) else str(message)
     commands = ", ".join(context.command.commands)
     end = "" if message.endswith((".", "?")) else "."
     return f"{message}{end} The commands of {context.command_path}: {commands}."
