@@ -24,6 +24,7 @@ from smc_dp.run.release import RELEASE
 from smc_dp.run.release_report import run_page
 from smc_dp.run.settings import RunRequest
 from smc_dp.run.verify_release import verify_release
+from tests.smc_dp.run.test_logistic_run import stated
 from tests.support.refusals import refused
 
 BOUNDS = """
@@ -73,11 +74,6 @@ def run(folder: Path, out: Path, **changes: Any) -> Any:
     parties = {name: folder / f"{name}.csv" for name in ("north", "south", "west")}
     how = {"method": "linear", "epsilon": 5, "bounds": folder / "bounds.toml", **changes}
     return run_protocol(parties, out=out, **how)
-
-
-def stated(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / RELEASE).read_text())
-    return found
 
 
 def test_coefficients_are_in_the_units_of_the_outcome(files: Path) -> None:

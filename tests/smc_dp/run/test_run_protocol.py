@@ -181,15 +181,17 @@ def test_names_that_no_release_could_have_are_refused(tmp_path: Path) -> None:
             run_protocol(replace(FEDERATION, names=names), out=tmp_path / "x", **QUICK)
 
 
+def whole_bounds(d: int) -> Bounds:
+    return Bounds(tuple(NumericColumn(f"x{i}", -1, 1) for i in range(d)), ("0", "1"), clip=1, bias=0)
+
+
 def test_whole_numbers_in_bounds_and_settings_are_what_they_mean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A digest must not tell 1 from 1.0: JSON does not, and an honest run would look forged."""
     monkeypatch.setattr(execution, "run_session", in_the_clear)
-    columns = tuple(NumericColumn(f"x{i}", -1, 1) for i in range(3))
-    whole = Bounds(columns, ("0", "1"), clip=1, bias=0)
     for number, method in enumerate((PathakMean(1), PathakMean(np.float64(0.1)))):
-        run_protocol(FEDERATION, bounds=whole, method=method, out=tmp_path / str(number), **QUICK)
+        run_protocol(FEDERATION, bounds=whole_bounds(3), method=method, out=tmp_path / str(number), **QUICK)
         assert len(predict(tmp_path / str(number), np.zeros((2, 3))).labels) == 2
     with refused("lambda.out_of_printed_range", name="lambda"):
         PathakMean(True)
@@ -241,6 +243,8 @@ def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     three = Federation((rows(9, 1), rows(9, 2)), 3)
     with refused("classes.only_two", method="prr_mean", got=3):
         run_protocol(three, method="prr_mean", out=tmp_path / "x", **QUICK)
+    with refused("bounds.other_classes", classes=3, got=2):
+        run_protocol(three, bounds=whole_bounds(3), out=tmp_path / "x")
     wide = sources.dataset("breast_cancer")
     with refused("bounds.other_dimension", dimension=3, got=31):
         run_protocol(FEDERATION, bounds=wide.bounds, out=tmp_path / "x", **QUICK)
