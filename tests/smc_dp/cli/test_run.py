@@ -51,11 +51,9 @@ def patients(seed: int, n: int) -> tuple[list[int], list[str], list[str]]:
     return age.tolist(), sex.tolist(), outcome.tolist()
 
 
-def csv_text(seed: int, n: int, hospital: str | None = None) -> str:
-    lines = ["id,age,sex,outcome" + (",hospital" if hospital else "")]
-    for i, row in enumerate(zip(*patients(seed, n), strict=True)):
-        lines.append(",".join(map(str, (i, *row, *([hospital] if hospital else [])))))
-    return "\n".join(lines) + "\n"
+def csv_text(seed: int, n: int) -> str:
+    rows = enumerate(zip(*patients(seed, n), strict=True))
+    return "".join(f"{line}\n" for line in ("id,age,sex,outcome", *(",".join(map(str, (i, *row))) for i, row in rows)))
 
 
 def own_data(folder: Path) -> list[str]:
