@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from broken.curator_roles import Bent
 from broken.paillier_twins import blind_plaintext_only
 
 from protocols.arithmetic.ring import Ring, Vector
@@ -16,6 +15,16 @@ from protocols.crypto.paillier import Ciphertext, Fresh, PublicKey, Uniform
 from protocols.pathak2010 import PROGRAM, stage1, stage2, stage3
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Program
+
+
+class Bent:
+    """An object with some of its attributes replaced."""
+
+    def __init__(self, of: Any, **replaced: Any) -> None:
+        self.__dict__.update(replaced, _of=of)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
 
 
 def instead(stage: Any, change: Callable[..., tuple[Any, ...]]) -> Any:

@@ -9,12 +9,12 @@ from math import comb, log2
 from typing import Any
 
 import pytest
-from broken import curator_coin_twins as coins
 from broken import pathak_mutants as mutants
+from broken.curator_twins import planted
 from broken.liars import LIES, P1, P2, C, Lie, swapped
 from broken.paillier_twins import admit_any_unit
 from support.audited import toy_run
-from support.liars_views import evidence_of, only, outcomes, statuses
+from support.liars_views import evidence_of, only, outcomes, played, statuses
 from support.pathak import trial
 from support.sessions import setup
 from support.toy import paillier_key, randomiser
@@ -27,7 +27,6 @@ from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, Sha
 from protocols.runtime import message as messages
 from protocols.runtime.claims import Mask
 from protocols.runtime.envelope import HELLO
-from protocols.runtime.session import Program
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS, secrecy
 from smc_dp.audit.run.report import audit_evidence
@@ -91,10 +90,17 @@ def mutant(name: str) -> Callable[[], Evidence]:
     return lambda: evidence_of(replace(trial([10, 20, 30], 2, noise=noise), program=getattr(mutants, name)).setup)
 
 
-def again(program: Program) -> Callable[[], Evidence]:
+def again(twin: str) -> Callable[[], Evidence]:
     """Four weights, their noise of 2**60 or so in two packs, and coins that are used again."""
-    noise = [[((1 << 56) + 12345 + j) * (i * i + i + 1) for i in range(4)] for j in range(3)]
-    return lambda: evidence_of(replace(trial([10, 20, 30], 4, noise=noise), program=program).setup)
+
+    def made() -> Evidence:
+        noise = [[((1 << 56) + 12345 + j) * (i * i + i + 1) for i in range(4)] for j in range(3)]
+        session = trial([10, 20, 30], 4, noise=noise).setup
+        with planted(twin):
+            envelopes = played(session)
+        return evidence_of(session, envelopes)
+
+    return made
 
 
 def edited(change: Callable[[Evidence], Evidence]) -> Callable[[], Evidence]:
@@ -277,19 +283,19 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
         "canaries",
         "canaries.read",
         {"name": "w_2(1) - w_2(2)", "owner": "'P2'", "reader": "'charlie'"},
-        again(coins.SHARES_FOR_ALL),
+        again("one share for all coordinates"),
     ),
     "one mask for all coordinates": (
         "canaries",
         "canaries.read",
         {"name": "eta_1(1) - eta_1(2)", "owner": "'P1'", "reader": "'charlie'"},
-        again(coins.MASK_FOR_ALL),
+        again("one mask for all coordinates"),
     ),
     "the second pack is not masked": (
         "canaries",
         "canaries.read",
         {"name": "eta_1(4)", "owner": "'P1'", "reader": "'charlie'"},
-        again(coins.MASK_OF_ONE_PACK),
+        again("a mask for one pack only"),
     ),
     "weights in two shares for one": (
         "canaries",

@@ -1,0 +1,34 @@
+"""Role code with faults: the text of some of its functions is another one for a while."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from protocols.runtime.message import CURATOR, PARTY
+from protocols.runtime.session import Program
+
+Patch = tuple[Callable[..., Any], str, str]
+"""A function of a role, a text that stands in it once, and what stands there instead."""
+
+
+@contextmanager
+def planted(protocol: Any, patches: Sequence[Patch]) -> Iterator[Program]:
+    """The program of this package of a protocol, while these patches are in the code of its roles."""
+    texts: dict[Callable[..., Any], str] = {}
+    for function, old, new in patches:
+        text = texts.get(function) or inspect.getsource(function)
+        if text.count(old) != 1:
+            raise ValueError(f"{function.__name__}: {old!r} stands there {text.count(old)} times")
+        texts[function] = text.replace(old, new)
+    with ExitStack() as stack:
+        for function, text in texts.items():
+            module, made = sys.modules[function.__module__], dict[str, Any]()
+            exec(compile(text, inspect.getfile(function), "exec"), vars(module), made)
+            stack.enter_context(patch.object(module, function.__name__, made[function.__name__]))
+        yield replace(protocol.PROGRAM, roles={PARTY: protocol.party, CURATOR: protocol.curator})
