@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from protocols.runtime.message import CURATOR, PARTY
 from protocols.runtime.session import Program
 
 Patch = tuple[Callable[..., Any], str, str]
-"""A function of a role, a text that stands in it once, and what stands there instead."""
+"""A function of a role, or of a property; a text that stands in it once, and what stands there instead."""
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def planted(protocol: Any, patches: Sequence[Patch]) -> Iterator[Program]:
     """The program of this package of a protocol, while these patches are in the code of its roles."""
     texts: dict[Callable[..., Any], str] = {}
     for function, old, new in patches:
-        text = texts.get(function) or inspect.getsource(function)
+        text = texts.get(function) or textwrap.dedent(inspect.getsource(function))
         if text.count(old) != 1:
             raise ValueError(f"{function.__name__}: {old!r} stands there {text.count(old)} times")
         texts[function] = text.replace(old, new)
@@ -30,5 +31,6 @@ def planted(protocol: Any, patches: Sequence[Patch]) -> Iterator[Program]:
         for function, text in texts.items():
             module, made = sys.modules[function.__module__], dict[str, Any]()
             exec(compile(text, inspect.getfile(function), "exec"), vars(module), made)
-            stack.enter_context(patch.object(module, function.__name__, made[function.__name__]))
+            owner = getattr(module, function.__qualname__.rpartition(".")[0], module)
+            stack.enter_context(patch.object(owner, function.__name__, made[function.__name__]))
         yield replace(protocol.PROGRAM, roles={PARTY: protocol.party, CURATOR: protocol.curator})
