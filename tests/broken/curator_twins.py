@@ -67,6 +67,7 @@ TWINS: Mapping[str, Sequence[Patch]] = {
     "summands are announced": [(stage3.reshare, "PublishedShare(y, opening)", "PublishedShare(x, opening)")],
     "coins are shown to Charlie": [
         (setup._toss, "me.others, Opening(seed", "(*me.others, me.curator), Opening(seed"),
+        (setup.curator, "    return", "    await me.gather(me.parties, Opening)\n    return"),
     ],
     # Coins again: across coordinates, packs, stages, parties.
     "one share for all coordinates": [

@@ -340,9 +340,7 @@ def complaining(members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> Ro
         "shares_for_holder",
         lambda of, holder: complaints.wrong_shares(given(of, holder)) if holder == 1 else given(of, holder),
     )
-    (row,) = coalition_matrix(
-        replace(only(leakage_model.sample_session(4), ()), program=twins.PROGRAM), 4, chosen=(members,)
-    ).rows
+    (row,) = coalition_matrix(only(leakage_model.sample_session(4), ()), 4, chosen=(members,)).rows
     return row
 
 
