@@ -15,17 +15,15 @@ from support.sessions import Setup, by_link, play, start
 from support.sums import made, parameters
 
 from protocols.arithmetic.permutation import Permutation
-from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking, sealing
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor, actors
-from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.simulate import Run
-from protocols.secure_sum import PROGRAM, complete, dealing, ideal, masks, steps
+from protocols.secure_sum import PROGRAM, complete, dealing, ideal
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Vault
 from tests.support.refusals import refused
@@ -248,16 +246,6 @@ def test_where_nobody_may_vanish_no_state_goes_back_to_a_sum_that_is_over(monkey
     assert (1, False, (True, False, False)) in held_of_sums(setup)
 
 
-def test_a_stage_that_does_not_take_the_place_of_the_one_before_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Endpoint.stage
-
-    async def keeping(me: Endpoint, role: Any, *args: Any, **how: Any) -> Any:
-        return await stage(me, role, *args, **how | {"replaces": False})
-
-    monkeypatch.setattr(Endpoint, "stage", keeping)
-    assert kept_too_long(TWO) > 0
-
-
 def link_keys_of(setup: Setup, name: str) -> list[bytes]:
     """What opens the recorded letters of a party to and from the others, the shares among them."""
     secrets = {other: seed.fork("channel").fork("x25519").bytes(32) for other, seed in setup.seeds.items()}
@@ -324,26 +312,6 @@ def test_no_size_depends_on_a_secret(name: str, vanish: dict[str, int]) -> None:
 
 def extreme(p: Parameters, value: Callable[[str, int], int], seed: int) -> Setup:
     return start(PROGRAM, p, ideal.inputs(p, value), f"extreme {seed}")
-
-
-def test_a_party_that_says_when_it_has_nothing_to_add_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    p, cover, send, something = (
-        SESSIONS["nobody may vanish"].session.parameters,
-        masks.mask_closed,
-        steps.send_masked,
-        [True],
-    )
-
-    def looking(p: Parameters, z: Vector, *more: Any) -> Vector:
-        something[0] = any(z)
-        return cover(p, z, *more)
-
-    def sending(me: Endpoint, *given: Any) -> None:
-        send(me, *given) if something[0] else me.stop("sum.nothing_to_add")
-
-    monkeypatch.setattr(masks, "mask_closed", looking)
-    monkeypatch.setattr(steps, "send_masked", sending)
-    assert sizes(extreme(p, EXTREMES[0], 0), {}) != sizes(extreme(p, EXTREMES[1], 0), {})
 
 
 def texts(secret: bytes) -> set[str]:

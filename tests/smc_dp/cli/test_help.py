@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -74,6 +75,32 @@ def test_every_command_stands_in_one_group_of_the_help(capsys: pytest.CaptureFix
     listed = [heading or name for heading, name in shown if heading != "Options"]
     assert listed == [word for heading, names in GROUPS.items() for word in (heading, *names)]
     assert len(listed) - len(GROUPS) <= 16
+
+
+NOT_FOR_ALL = {
+    *("matplotlib", "pandas", "pyarrow", "rich", "sklearn", "statsmodels"),
+    *("scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats"),
+}
+
+
+def first_imports(command: str) -> str:
+    """The imports at the top of the functions of this command, which it makes whatever its options are."""
+    tree = ast.parse((ROOT / "smc_dp" / "cli" / f"{command}.py").read_text())
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return "\n".join(ast.unparse(node) for f in functions for node in f.body if isinstance(node, ast.ImportFrom))
+
+
+def loaded_by_imports(statements: str) -> set[str]:
+    """The heavy libraries that these statements load, in a process of its own."""
+    code = f"import sys\n{statements}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return NOT_FOR_ALL & set(done.stdout.split())
+
+
+def test_a_command_starts_without_what_it_may_not_need() -> None:
+    each = [first_imports(command) for command in ("plan", "predict", "run")]
+    assert all("smc_dp." in statements for statements in each)
+    assert loaded_by_imports("\n".join(each)) == set()
 
 
 @pytest.mark.parametrize(

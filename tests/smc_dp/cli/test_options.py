@@ -56,9 +56,8 @@ def test_the_names_are_those_of_the_command(command: Callable[..., int | None], 
 
 
 def test_a_file_with_the_name_of_a_parameter_is_no_option_in_a_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "methods").touch()
     assert main(["lab", "compare", "--methods", "newton", "--out", "methods"]) == 2
     assert capsys.readouterr().err.startswith("error: methods: ")
@@ -84,11 +83,7 @@ def test_a_file_with_the_name_of_a_parameter_is_no_option_in_a_message(
         ("lab reproduce nothing", "figure: wanted one of pathak-fig2, "),
     ],
 )  # fmt: skip
-def test_messages_of_the_library_name_options(
-    argv: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SMC_DP_DATA", raising=False)
+def test_messages_of_the_library_name_options(argv: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(argv.split()) == 2
     assert capsys.readouterr().err.startswith(f"error: {line}")
 

@@ -119,10 +119,7 @@ def test_a_threshold_is_chosen_on_other_rows(made: Path, asked, tmp_path: Path) 
         (("--metrics", "page.html"), "option.page_without_classes"),
     ],
 )
-def test_what_does_not_fit_is_refused(
-    made: Path, asked, tmp_path: Path, options: tuple[str, ...], code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_does_not_fit_is_refused(made: Path, asked, tmp_path: Path, options: tuple[str, ...], code: str) -> None:
     write(tmp_path / "other.csv", patients(50, 9))
     write(tmp_path / "unlabelled.csv", [row.rpartition(",")[0] + "," for row in patients(50, 9)])
     write(tmp_path / "one.csv", [row for row in patients(50, 9) if row.endswith("no")])

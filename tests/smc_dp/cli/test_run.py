@@ -30,8 +30,8 @@ classes = ["no", "yes"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch) -> Path:
-    """An empty working folder, and the ideal functionality in place of the protocol."""
+def _in_the_clear(monkeypatch) -> None:
+    """The ideal functionality in place of the protocol."""
 
     def secure(functionality, parts, taking_part, *, progress=None, **rest) -> Outcome:
         if progress:
@@ -41,8 +41,6 @@ def folder(tmp_path, monkeypatch) -> Path:
         return in_the_clear(functionality, parts, taking_part, cost=Cost(2.0, 7, 1234, 3, (stage,)), **rest)
 
     monkeypatch.setattr(execution, "run_session", secure)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def patients(seed: int, n: int) -> tuple[list[int], list[str], list[str]]:
@@ -119,24 +117,8 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
 
 
 def test_own_files_make_a_release_that_predicts(folder, capsys):
-    assert (
-        main(
-            [
-                "run",
-                "--method",
-                "prr_mean",
-                *own_data(folder),
-                "--epsilon",
-                "5",
-                "--lambda",
-                "0.01",
-                "--out",
-                "r",
-                "--json",
-            ]
-        )
-        == 0
-    )
+    arguments = ["run", "--method", "prr_mean", *own_data(folder), "--epsilon", "5", "--lambda", "0.01"]
+    assert main([*arguments, "--out", "r", "--json"]) == 0
     report = printed_json(capsys)
     assert (report["parties"], report["dimension"]) == (2, 4)
     assert set(report["baselines"]["individual"]) == {"north", "south"}
@@ -322,6 +304,12 @@ def test_a_difference_within_chance_is_no_warning_and_noise_is_blamed_for_its_ow
     text = "\n".join(block_lines(accuracy_blocks(found), 999, 999))
     assert (said is None) == ("the release is worse than" not in text)
     assert said is None or said in text
+
+
+@pytest.mark.parametrize(("rows", "beats"), [(None, (2, 2)), (400, (1, 1)), (1, (0, 0))])
+def test_a_difference_within_two_standard_errors_counts_for_nobody(rows: int | None, beats: tuple[int, int]) -> None:
+    alone = {"far below": 0.5, "below": 0.89, "above": 0.91, "far above": 0.99}
+    assert Comparison(0.9, alone, 0.95, 0.6, None, None, 0.9, rows).compared_beyond_chance() == beats
 
 
 def test_only_what_goes_to_a_terminal_is_folded(folder, capsys, monkeypatch):

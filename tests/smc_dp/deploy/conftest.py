@@ -44,12 +44,20 @@ def fast_path(fast_folder: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=fast_folder))
 
 
+@pytest.fixture(autouse=True)
+def _sites_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close at the end of a test the sites that it has begun."""
+    begun, begin = list[Sites](), Sites.begin
+    monkeypatch.setattr(Sites, "begin", lambda run, name: (begun.append(run), begin(run, name)))
+    yield
+    for run in begun:
+        run.close()
+
+
 @pytest.fixture
-def run(played: Sites, fast_path: Path) -> Iterator[Sites]:
+def run(played: Sites, fast_path: Path) -> Sites:
     """A copy of what a module has played so far, for one test."""
-    found = played.again(fast_path / "run")
-    yield found
-    found.close()
+    return played.again(fast_path / "run")
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,6 @@ def test_so_it_is_when_a_party_vanishes_in_the_middle(fast_path: Path) -> None:
     }  # fmt: skip
     assert sites.by_link(run.frames()) == sites.simulated(run, {"P3": len(sites.sent(run, "P3"))})
     assert len(set(run.releases().values())) == 1
-    run.close()
 
 
 @pytest.mark.parametrize("of", ["curator_run", pytest.param("sum_run", marks=pytest.mark.slow)])
@@ -48,7 +47,6 @@ def test_who_begins_anew_again_and_again_sends_the_same(
     assert run.begun > 20
     assert sites.stage_result(run) == sites.stage_result(whole)
     assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
-    run.close()
 
 
 class Flaky(Sites):
@@ -69,4 +67,3 @@ def test_the_randomness_of_a_site_is_the_systems_unless_it_is_given(curator_run:
     first, second = sites.by_link(run.frames()), sites.by_link(curator_run.frames())
     assert first.keys() == second.keys()
     assert all(one != other for link in first for one, other in zip(first[link], second[link], strict=False))
-    run.close()

@@ -22,7 +22,6 @@ def test_a_rough_relay_changes_no_sum(sum_run: Sites, fast_path: Path) -> None:
     run.between = lambda name, way: RoughCarrier(way, draws.fork(name))
     run.run()
     assert sites.stage_result(run) == sites.stage_result(sum_run)
-    run.close()
 
 
 class LosingCarrier(PassingCarrier):
@@ -43,7 +42,6 @@ def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) 
     assert run.ends["P1"] == "released"
     assert run.at["P1"].entries() == ["released"]
     assert sites.stage_result(run) == sites.stage_result(curator_run)
-    run.close()
 
 
 def test_what_a_relay_has_lost_it_gets_again(sum_run: Sites, fast_path: Path) -> None:
@@ -58,7 +56,6 @@ def test_what_a_relay_has_lost_it_gets_again(sum_run: Sites, fast_path: Path) ->
         run.begin(name)
     run.run()
     assert sites.stage_result(run) == sites.stage_result(sum_run)
-    run.close()
 
 
 class JunkCarrier(PassingCarrier):
@@ -80,4 +77,3 @@ def test_a_peer_that_never_stops_talking_postpones_no_deadline(sum_run: Sites, f
     run.between = lambda name, way: JunkCarrier(way, run.study.digest, run.clock)
     run.run()
     assert run.ends["P1"] == "deadline"
-    run.close()

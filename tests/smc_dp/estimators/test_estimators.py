@@ -39,7 +39,7 @@ from smc_dp import (
     Target,
     estimators,
 )
-from smc_dp.core.arrays import first_outside
+from smc_dp.core.arrays import Array, IntArray, first_outside
 from smc_dp.data.federation import Public
 from smc_dp.estimators import expected_failed_checks
 from smc_dp.estimators.base import CLASSES_FROM_LABELS, REFUSAL, SIMULATED_PARTIES, SINGLE_RELEASE, FederatedClassifier
@@ -49,6 +49,7 @@ from smc_dp.estimators.validation import check_exact_number
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.sums.simulated_sum import ONE_PLACE_CAVEAT
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.training.fourier import FourierFeatures
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from tests.support.refusals import refused
@@ -494,6 +495,7 @@ WRONG = {
     "a sum of one": (at(trust="secure", n_parties=1, colluders=0), "parties.too_few_for_sum", {"least": 2}),
     "adjacency": (sums(adjacency="party"), "adjacency.unknown", {}),
     "rows": (sums(method="gd", rows=0), "rows.out_of_range", {}),
+    "features": (sums(features="relu:64"), "features.unknown", {}),
     "rows of newton": (sums(rows=5), "setting.not_of_method", {"name": "rows", "method": "newton"}),
     "rows that are protected": (sums(method="gd", adjacency="addremove"), "rows.not_announced", {}),
     "learners": (ensemble(trust="secure", learner=[GaussianNB()] * 4), "learner.wrong_number", {"most": 3, "got": 4}),
@@ -609,3 +611,25 @@ def test_nobody_is_told_of_auxiliary_rows_that_nobody_gave(method: str) -> None:
              for given in ({}, {"auxiliary": BLOBS[:9]})]  # fmt: skip
     assert [GENERATED_AUXILIARY_CAVEAT in said for said in words] == [True, False]
     assert ["auxiliary row is replaced" in said or "are public" in said for said in words] == [False, True]
+
+
+def products(n: int, seed: int) -> tuple[Array, IntArray]:
+    """Rows whose class is the sign of the product of two columns."""
+    X = np.random.default_rng(seed).uniform(-1, 1, (n, 2))
+    return X, (X[:, 0] * X[:, 1] > 0).astype(np.int64)
+
+
+@pytest.mark.parametrize("method", ["newton", "gd"])
+def test_an_estimator_learns_from_features(method: str) -> None:
+    X, y = products(3000, 1)
+    test, right = products(1000, 2)
+    made = {"method": method, "epsilon": 20, "classes": [0, 1], "radius": 1.5, "insecure_seed": 5}
+    model = clone(SecureSumClassifier(features="fourier:64", **made)).fit(X, y)
+    assert model.score(test, right) > 0.85
+    assert SecureSumClassifier(**made).fit(X, y).score(test, right) < 0.6
+    with pytest.raises(AttributeError):
+        _ = model.coef_
+    weights = model.model_.linear.W[1] - model.model_.linear.W[0]
+    inside = np.concatenate(list(model._rows(test)))
+    wanted = FourierFeatures.of("fourier:64").of_rows(inside) @ weights
+    np.testing.assert_allclose(model.decision_function(test), wanted, atol=1e-9)

@@ -14,6 +14,7 @@ from smc_dp.data.bounds import parse_bounds
 from smc_dp.pages.blocks import texts_by_code
 from smc_dp.planning.expected_intervals import two_digits
 from smc_dp.planning.interval_report import expectation_blocks
+from tests.support.commands import refusal
 from tests.support.planned_intervals import CLASSES, COLUMNS, SIZES, columns, planned
 from tests.support.refusals import refused
 
@@ -134,10 +135,7 @@ def test_the_command_says_what_the_function_says(capsys: pytest.CaptureFixture[s
     ],
 )
 def test_what_the_command_cannot_plan_is_one_line(
-    arguments: str, line: str, capsys: pytest.CaptureFixture[str]
+    arguments: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["plan", "--sizes", "500,500", "--columns", "3", *arguments.split()]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith(f"error: {line}")
-    assert err.count("\n") == 1
+    given = ["plan", "--sizes", "500,500", "--columns", "3", *arguments.split()]
+    assert refusal(capsys, tmp_path, *given).startswith(line)

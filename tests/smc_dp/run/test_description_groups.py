@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -232,13 +231,6 @@ def test_a_command_names_the_groups_and_a_study_agrees_on_them(
     assert JointStudy.read(Path("study.toml")).method.given() == {"by": "sex", "tables": "ill*lab"}
     assert main(["run", "--study", "study.toml", *parties, "--out", "rehearsed"]) == 0
     assert audit_run("rehearsed").passed
-    assert main(["show", str(run), "--csv", "table.csv"]) == 0
-    with Path("table.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert {row["group"] for row in rows} == {"", "f", "m"}
-    assert ("lab * ill", "[0, 1) * yes") in {(row["column"], row["level"]) for row in rows}
-    assert ("lab", "median") in {(row["column"], row["figure"]) for row in rows}
-    assert ("m", "age", "difference of means") in {(row["group"], row["column"], row["figure"]) for row in rows}
     assert main(["show", str(run), "--html", "page.html"]) == 0
     assert main(["show", str(run)]) == 0
     assert "difference of proportions" in capsys.readouterr().out

@@ -110,11 +110,8 @@ def test_what_was_written_is_read_back(tmp_path):
     ("file", "path", "to", "why"),
     [
         ("shares.json", ["shares", "north", 0], "12345", partial(refused, "release.weights_not_of_shares")),
-        ("release.json", ["weights", 1], 0.5, partial(refused, "release.weights_not_of_shares")),
         ("shares.json", ["fraction_bits"], 41, partial(refused, "agreement.other_fraction_bits", wanted=40)),
-        ("shares.json", ["fraction_bits"], 10**9, partial(refused, "agreement.other_fraction_bits")),
         ("shares.json", ["modulus"], str(2**64 - 1), partial(refused, "shares.other_modulus", ring_bits=64)),
-        ("shares.json", ["modulus"], str(2**64 + 1), partial(refused, "shares.other_modulus", ring_bits=64)),
         ("shares.json", ["shares", "north", 0], str(2**64), partial(refused, "shares.above_modulus")),
         ("shares.json", ["shares", "north", 0], "-1", partial(refused, "document.wrong_value", at="shares: north 1")),
         ("shares.json", ["shares", "north"], ["1"], partial(refused, "shares.other_length", wanted=4, length=4)),
@@ -123,33 +120,12 @@ def test_what_was_written_is_read_back(tmp_path):
         ("shares.json", ["more"], 1, partial(refused, "document.unknown_key", key="'more'")),
         ("release.json", ["weights"], [1.0] * 5, partial(refused, "weights.other_length", wanted=4)),
         ("release.json", ["accuracy"], 0.9, partial(refused, "document.unknown_key", key="'accuracy'")),
-        ("release.json", ["digests", "x"], "0", partial(refused, "document.unknown_key", at="digests", key="'x'")),
-        (
-            "release.json",
-            ["digests", "shares.json"],
-            "0",
-            partial(refused, "json.not_hexadecimal", at="digests: shares.json"),
-        ),
-        (
-            "release.json",
-            ["digests", "shares.json"],
-            "0" * 64,
-            partial(refused, "release.other_digest", name="shares.json"),
-        ),
         ("release.json", ["columns"], ["age"], partial(refused, "columns.not_once")),
         ("release.json", ["bounds", "age"], [120, 0], partial(refused, "columns.no_order", at="column 'age'")),
-        ("release.json", ["classes"], ["no"], partial(refused, "classes.wrong_number", most=1000, got=1)),
         ("release.json", ["clip"], 0, partial(refused, "bounds.clip_not_positive")),
-        (
-            "release.json",
-            ["parameters", "parties"],
-            ["north"],
-            partial(refused, "parties.too_few", at="parameters"),
-        ),
+        ("release.json", ["parameters", "parties"], ["north"], partial(refused, "parties.too_few")),
         ("release.json", ["parameters"], {}, partial(refused, *["document.missing"] * 10)),
-        ("release.json", ["privacy", "epsilon"], 10**400, partial(refused, "value.not_finite", at="privacy: epsilon")),
         ("release.json", ["privacy", "mu"], True, partial(refused, "value.not_finite", at="privacy: mu", got="True")),
-        ("release.json", ["privacy", "delta"], None, partial(refused, "value.not_finite", at="privacy: delta")),
         ("release.json", ["privacy", "mu"], 0.5, partial(refused, "privacy.unfit", at="privacy")),
     ],
 )
@@ -202,7 +178,6 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
     ("noise", "gauss", partial(refused, "noise.not_of_curator_protocol", method="prr_mean")),
     ("key_bits", True, partial(refused, "setting.out_of_range", name="key_bits")),
     ("comparison", "coin", partial(refused, "setting.not_one_of", name="comparison")),
-    ("exponents", "long", partial(refused, "setting.not_one_of", name="exponents")),
     ("dimension", 5, partial(refused, "agreement.other_parameter", key="dimension")),
     ("ring_bits", 2000, partial(refused, "setting.out_of_range", name="ring_bits", wanted=1, most=128)),
     ("more", 1, partial(refused, "agreement.unknown_parameter", unknown="'more'")),
@@ -228,15 +203,6 @@ def test_an_agreement_is_what_its_record_says():
     assert len({other.digest for other in (made, *others)}) == len(others) + 1
     for other in others:
         assert Agreement.from_dict(json.loads(json.dumps(other.as_dict())), other.bounds) == other
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", "nan", '{"a": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "1" * 5000, "\ud800"]
-)
-def test_what_is_not_a_release_is_refused(tmp_path, text):
-    (tmp_path / "release.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    with refused("json.not_an_object" if text == "[]" else "json.unreadable", at="release.json"):
-        run_folder.read_release(tmp_path)
 
 
 @pytest.mark.parametrize("stated", ["smc-dp release 2", "smc-dp release 4", 3, None, ["smc-dp release 3"]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.session import Session
-from smc_dp.data.federation import Rows
+from smc_dp.data.federation import Public, Rows
 from smc_dp.data.table import Table
 from smc_dp.methods.gradients.newton import Newton
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.party import LocalParty
 from tests.support.refusals import refused
@@ -86,3 +89,28 @@ def test_a_part_looks_at_its_rows_before_it_trains() -> None:
                 begun()
     mean.check()
     replace(of_one, agreement=NEWTON).check()  # sums do without the other class, and say nothing of it
+
+
+@pytest.mark.parametrize("given", [{"target": Target(Fraction(1, 10**9))}, {"lam": 1e-9}, {"ring_bits": 40}])
+def test_numbers_that_may_be_too_large_for_the_grid_are_refused_whatever_the_rows_are(given: dict[str, Any]) -> None:
+    part = own(NAMES[0], agreement(FOUR, **given))
+    for unfit in (part, replace(part, rows=replace(part.rows, X=0 * part.rows.X))):
+        with refused("grid.too_small", at=f"party {NAMES[0]}"):
+            unfit.check()
+
+
+def test_a_party_beyond_the_public_cap_on_rows_is_refused() -> None:
+    big = Rows(np.broadcast_to(np.zeros(1), (10**7 + 1, 1)), np.zeros(1, dtype=np.int64))
+    with refused("party.too_many_rows", at=f"party {NAMES[0]}", most=10000000, got=10000001):
+        replace(own(NAMES[0], agreement(FOUR)), rows=big).check()
+
+
+def test_steps_as_printed_draw_the_noise_of_the_mean_and_refuse_another_calibration() -> None:
+    """They multiply it by K; drawn for the sum, as in our own steps, it would come out K times too large."""
+    printed, ours, public = PathakMean(0.1, as_published=True), PathakMean(0.1), Public(5, 31, 2)
+    target = Target(1, "paper")
+    assert printed.distribution(target, 91, public).scale * 5 == ours.distribution(target, 91, public).scale
+    assert float(printed.distribution(target, 91, public).scale) == pytest.approx(2 / (91 * 1 * 0.1) * 2**40, rel=1e-12)
+    assert printed.functionality(public, target).times == 5
+    with refused("calibration.of_printed_steps"):
+        agreement(FOUR, Target(1), as_printed=True)

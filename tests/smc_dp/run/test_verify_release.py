@@ -27,6 +27,7 @@ from smc_dp.run.publication import publish_run
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.simulation import simulate_run
 from smc_dp.run.verify_release import read_release_evidence, verify_release
+from tests.support.commands import refusal
 
 CASE = hospitals((12, 8), 2)
 P1, P2 = CASE.federation.names
@@ -100,15 +101,11 @@ EDITS: dict[str, tuple[Callable[[Document], Any], str]] = {
 
 def refused(capsys: pytest.CaptureFixture[str], run: Path, data: Path) -> str:
     """The one line of a refusal, the same from Python."""
-    assert main(["predict", str(run), "--data", str(data)]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
+    line = refusal(capsys, run.parent, "predict", str(run), "--data", str(data))
     with pytest.raises(InputError) as caught:
         predict(run, data)
-    assert f"error: {caught.value}\n" == err
-    return err
+    assert str(caught.value) == line
+    return line
 
 
 def test_an_honest_release_predicts_without_a_word(honest: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,14 +11,15 @@ from broken.curator_twins import planted
 from support.lectures import PARTIES, lecture_of, parts, prepare, prepared, shown, steps_on
 
 from protocols.programs import PROTOCOLS
-from smc_dp.pages.blocks import Bullets, Drawing, Quotation
+from protocols.runtime.citations import read_note
+from smc_dp.pages.blocks import Bullets, Drawing, Quotation, Section
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import sequence_diagram, values
 from smc_dp.walkthrough.dry_run import run_dry
 from smc_dp.walkthrough.knowledge_blocks import NOTHING_NEW
 from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 from smc_dp.walkthrough.observed_session import ObservedSession
-from smc_dp.walkthrough.report import walkthrough_page
+from smc_dp.walkthrough.report import BESIDE, DEPARTS, IS_WRONG, walkthrough_page
 from smc_dp.walkthrough.walkthrough_steps import steps_of
 
 # The everyday suite has one of a kind.
@@ -39,6 +40,21 @@ def test_every_letter_stands_in_one_step_and_every_step_has_its_sentence(name: s
         assert (said.text, said.source) == (quoted.text, quoted.source)
         assert isinstance(on_page.blocks[0], Drawing)
         assert all(kind in " ".join(on_page.blocks[0].said) for kind in step.kinds)
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_note_stands_at_its_first_step_alone(name: str) -> None:
+    protocol = PROTOCOLS[name]
+    lesson = steps_of(*prepared(name))
+    about: list[tuple[str, str]] = []
+    for step, on_page in zip(lesson, steps_on(lecture_of(name)), strict=True):
+        sections = [b for b in on_page.blocks if isinstance(b, Section) and b.heading in (BESIDE, DEPARTS, IS_WRONG)]
+        bullets = [b for section in sections for b in section.blocks if isinstance(b, Bullets)]
+        about += [(note, step.number) for b in bullets for note in b.items]
+    first = {label: step.number for step in reversed(lesson) for label in protocol.sentences[step.number].notes}
+    package = next(iter(protocol.sentences.values())).package
+    assert first
+    assert sorted(about) == sorted((read_note(package, label), number) for label, number in first.items())
 
 
 def test_sets_of_parties_are_shown_by_names() -> None:

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from support.audited import agreement, hospitals, sum_agreement
+from support.sums import parameters
 
 from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.simulate import DropOutAfter, Setting
+from protocols.secure_sum.messages import PublishedSum
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Contribution, Rounds, SumWithShares, SumWithSmallestNoise, ideal
 from smc_dp.methods.gradients.newton import Newton
@@ -175,3 +178,16 @@ def test_no_stage_has_more_than_all_participants() -> None:
         "keys": (2, 3),
     }
     assert all(1 <= done <= total == 3 for calls in heard.values() for done, total in calls)
+
+
+def test_every_sum_is_of_enough_parties_or_there_is_no_value() -> None:
+    """A sum of fewer has less noise than is stated, whichever of them it is."""
+    p, sums, every, without_p4, two = parameters(4, 0, 1, (2, 1, 3)), BINDINGS["secure_sum"], 0b1111, 0b0111, 0b0011
+    S = tuple(range(p.numbers))
+    good = {CURATOR_NAME: PublishedSum((without_p4, every, without_p4), S)}
+    assert sums.value(p, good) == ((0, 1), (2,), (3, 4, 5))
+    assert sums.members(p, good) == [p.parties[:3], p.parties, p.parties[:3]]
+    for r in range(p.R):
+        members = tuple(two if i == r else every for i in range(p.R))
+        with pytest.raises(ValueError, match="a sum of 2 parties, wanted at least 3"):
+            sums.value(p, {CURATOR_NAME: PublishedSum(members, S)})
