@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from protocols.runtime.message import CURATOR, PARTY
+from protocols.runtime.message import Message
 from protocols.runtime.session import Program
 
 Patch = tuple[Callable[..., Any], str, str]
@@ -19,8 +19,11 @@ Patch = tuple[Callable[..., Any], str, str]
 
 
 @contextmanager
-def planted(protocol: Any, patches: Sequence[Patch]) -> Iterator[Program]:
-    """The program of this package of a protocol, while these patches are in the code of its roles."""
+def planted(protocol: Any, patches: Sequence[Patch], kinds: tuple[type[Message], ...] = ()) -> Iterator[Program]:
+    """The program of this package of a protocol, while these patches are in the code of its roles.
+
+    It knows these kinds of messages as well.
+    """
     texts: dict[Callable[..., Any], str] = {}
     for function, old, new in patches:
         text = texts.get(function) or textwrap.dedent(inspect.getsource(function))
@@ -33,4 +36,6 @@ def planted(protocol: Any, patches: Sequence[Patch]) -> Iterator[Program]:
             exec(compile(text, inspect.getfile(function), "exec"), vars(module), made)
             owner = getattr(module, function.__qualname__.rpartition(".")[0], module)
             stack.enter_context(patch.object(owner, function.__name__, made[function.__name__]))
-        yield replace(protocol.PROGRAM, roles={PARTY: protocol.party, CURATOR: protocol.curator})
+        program: Program = protocol.PROGRAM
+        roles = {kind: getattr(sys.modules[role.__module__], role.__name__) for kind, role in program.roles.items()}
+        yield replace(program, roles=roles, kinds=(*program.kinds, *kinds))
