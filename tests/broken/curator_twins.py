@@ -29,6 +29,7 @@ COVER, RELAY = (
     "Relay(a, b) if other == target else Relay(p.sizes.random(me.rng), None)",
 )
 SHARES, TOSSED = f"    own, *shares = {SPLIT}\n", "    return permutation("
+STALE = "    from broken.paillier_twins import blind_plaintext_only\n\n"
 INPUT: Patch = (pathak2010.party, "    keys = await", "    me.mine = mine\n    keys = await")
 """Every stage of a party can tell anything of its input."""
 
@@ -51,6 +52,16 @@ TWINS: Mapping[str, Sequence[Patch]] = {
     "pi_2 is not applied": [(stage1.curator, "Permutation.random(p.K, me.rng)", "Permutation(tuple(range(p.K)))")],
     "r is missing": [(stage1.curator, "me.rng.bits(p.blind_bits)", "0")],
     "r is too short": [(stage1.curator, "me.rng.bits(p.blind_bits)", "me.rng.bits(p.sizes.bits)")],
+    "r is added without new randomness": [
+        (stage1.curator, "    slots = ", f"{STALE}    slots = "),
+        (stage1.curator, "keys.xi.blind(", "blind_plaintext_only(keys.xi, "),
+    ],
+    "r is added to what is merely refreshed": [
+        (stage1.curator, "keys.xi.blind(slot.a, r_i, me.rng)",
+         "keys.xi.refresh(keys.xi.add(slot.a, keys.xi.encrypt(r_i, me.rng)), me.rng)"),
+    ],
+    "sizes are not shared": [(stage1.party, "p.sizes.split(minimum.with_tie_bits(n, p.tie_bits, me.rng), me.rng)",
+                              "0, minimum.with_tie_bits(n, p.tie_bits, me.rng)")],
     "no covers": [
         (stage1.relays_and_covers, "    for other in me.others:\n", "    for other in {target} - {me.name}:\n"),
         (stage1.relays_and_covers, "    for sender in me.others:\n", "    for sender in {source} - {me.name}:\n"),
@@ -62,8 +73,20 @@ TWINS: Mapping[str, Sequence[Patch]] = {
     ],
     "a relay is passed on as it came": [(stage1.party, "zeta.refresh(b_i, me.rng)", "b_i")],
     "psi_j is stale": [(stage2.party, "tuple(zeta.refresh(c, me.rng) for c in psi_j)", "tuple(psi_j)")],
+    "psi_j is called fresh": [
+        (stage2.party, "    zeta, j", f"{STALE}    zeta, j"),
+        (stage2.party, "zeta.refresh(c, me.rng)", "blind_plaintext_only(zeta, c, 0, me.rng)"),
+    ],
+    "nothing is selected": [(stage2.curator, "int(place == permuted_place)", "0")],
     "s is missing": [(stage3.party, MASK, "[0] * len(w)")],
     "s is too short": [(stage3.party, MASK, "p.weights.random_vector(p.dimension, me.rng)")],
+    "s is added to what is merely refreshed": [
+        (stage3.party, "keys.zeta.blind(c, m, me.rng)",
+         "keys.zeta.refresh(keys.zeta.add(c, keys.zeta.encrypt(m, me.rng)), me.rng)"),
+    ],
+    "weights are not shared": [
+        (stage3.reshare, SPLIT, f"{SPLIT} if me.name == me.curator else [*[(0,) * len(x)] * p.K, x]"),
+    ],
     "summands are announced": [(stage3.reshare, "PublishedShare(y, opening)", "PublishedShare(x, opening)")],
     "coins are shown to Charlie": [
         (setup._toss, "me.others, Opening(seed", "(*me.others, me.curator), Opening(seed"),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from broken import pathak_mutants as mutants
+from broken.curator_twins import planted
 from support.audited import Folders, toy_run
 from support.pathak import trial
 from support.two_worlds import compare_worlds
@@ -271,7 +271,8 @@ def test_fresh_executions_pass() -> None:
 
 
 def test_a_protocol_with_short_masks_is_rejected() -> None:
-    short = in_world(mutants.SHORT_MASK, 0, 12)  # so few show it
+    with planted("s is too short") as program:
+        short = in_world(program, 0, 12)  # so few show it
     found = compare_worlds(short, short, made())
     outcome = code_checks.judge_distribution(found)
     assert (outcome.status, outcome.code) == ("failed", "distribution.differs")
@@ -343,10 +344,15 @@ SUM, SIZES, NOISE = 2, 4, 5
         with_attack(NOISE, coalitions=limitations._with_charlie),
         with_attack(NOISE, truth=lambda p, inputs, names: 0, find=lambda p, views, published: 0),
         with_attack(SIZES, coalitions=lambda p: ()),
-        replace(HARDENED, program=mutants.NOTHING_SELECTED),
     ],
-    ids=["the release", "not the smallest", "guess", "without P_1", "constant", "nobody", "no noise"],
+    ids=["the release", "not the smallest", "guess", "without P_1", "constant", "nobody"],
 )
 def test_an_attack_that_does_not_succeed_is_caught(twin: Protocol) -> None:
     shown = tried.try_attacks(twin, SMALL, seeded("limitations"), runs=3)
+    assert code_checks.judge_limitations(shown, []).status == "failed"
+
+
+def test_without_noise_no_attack_on_it_succeeds() -> None:
+    with planted("nothing is selected") as program:
+        shown = tried.try_attacks(replace(HARDENED, program=program), SMALL, seeded("limitations"), runs=3)
     assert code_checks.judge_limitations(shown, []).status == "failed"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from math import comb, log2
 from typing import Any
 
 import pytest
-from broken import pathak_mutants as mutants
 from broken.curator_twins import planted
 from broken.liars import LIES, P1, P2, C, Lie, swapped
 from broken.paillier_twins import admit_any_unit
@@ -84,23 +83,26 @@ def known_lie(name: str) -> Callable[[], Evidence]:
     return lambda: evidence_of(setup(3, 2, program=LIES[name].programmed()))
 
 
-def mutant(name: str) -> Callable[[], Evidence]:
-    """Two weights, and noise of eta = 2**60 or so."""
-    noise = [[(1 << 60) + 12345 + j, -(1 << 59) - 777 * j] for j in range(3)]
-    return lambda: evidence_of(replace(trial([10, 20, 30], 2, noise=noise), program=getattr(mutants, name)).setup)
-
-
-def again(twin: str) -> Callable[[], Evidence]:
-    """Four weights, their noise of 2**60 or so in two packs, and coins that are used again."""
+def twin(name: str, noise: Sequence[Sequence[int]]) -> Callable[[], Evidence]:
+    """What this twin of the role code makes of parties with such noise."""
 
     def made() -> Evidence:
-        noise = [[((1 << 56) + 12345 + j) * (i * i + i + 1) for i in range(4)] for j in range(3)]
-        session = trial([10, 20, 30], 4, noise=noise).setup
-        with planted(twin):
+        session = trial([10, 20, 30], len(noise[0]), noise=noise).setup
+        with planted(name):
             envelopes = played(session)
         return evidence_of(session, envelopes)
 
     return made
+
+
+def mutant(name: str) -> Callable[[], Evidence]:
+    """Two weights, and noise of eta = 2**60 or so."""
+    return twin(name, [[(1 << 60) + 12345 + j, -(1 << 59) - 777 * j] for j in range(3)])
+
+
+def again(name: str) -> Callable[[], Evidence]:
+    """Four weights, their noise of 2**60 or so in two packs, and coins that are used again."""
+    return twin(name, [[((1 << 56) + 12345 + j) * (i * i + i + 1) for i in range(4)] for j in range(3)])
 
 
 def edited(change: Callable[[Evidence], Evidence]) -> Callable[[], Evidence]:
@@ -229,7 +231,7 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
         "freshness",
         "ciphertext.randomiser_reused",
         {"place": "Blinded.a"},
-        mutant("STALE_BLINDING"),
+        mutant("r is added without new randomness"),
     ),
     "a copy plus one": (
         "freshness",
@@ -263,21 +265,21 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
         edited(two_greetings),
     ),
     "one session key for two": ("nonces", "greeting.shared_key", {}, one_session_key),
-    "short blinding": ("masks", "masks.too_short", {"place": "Blinded.a"}, mutant("SHORT_BLINDING")),
-    "no mask": ("masks", "masks.too_short", {"place": "Masked.psi"}, mutant("NO_MASK")),
-    "weights in one share": ("masks", "masks.too_short", {"place": "Reshare.x"}, mutant("WEIGHTS_UNSHARED")),
+    "short blinding": ("masks", "masks.too_short", {"place": "Blinded.a"}, mutant("r is too short")),
+    "no mask": ("masks", "masks.too_short", {"place": "Masked.psi"}, mutant("s is missing")),
+    "weights in one share": ("masks", "masks.too_short", {"place": "Reshare.x"}, mutant("weights are not shared")),
     "longer than a mask": (
         "masks",
         "masks.number_too_long",
         {"place": "Half.a_tilde", "bits": 77},
         lie(P2, Half, too_long),
     ),
-    "sizes unshared": ("canaries", "canaries.read", {"reader": "'charlie'"}, mutant("SIZES_UNSHARED")),
+    "sizes unshared": ("canaries", "canaries.read", {"reader": "'charlie'"}, mutant("sizes are not shared")),
     "noise unmasked": (
         "canaries",
         "canaries.read",
         {"name": "eta_1(1)", "owner": "'P1'", "reader": "'charlie'"},
-        mutant("NO_MASK"),
+        mutant("s is missing"),
     ),
     "one share for all coordinates": (
         "canaries",
