@@ -19,7 +19,6 @@ from smc_dp.pages.blocks import Drawing, PageTable, Prose, Section
 from smc_dp.run.coefficient_intervals_table import interval_blocks
 from smc_dp.run.coefficient_rows import coefficient_rows, constant_columns
 from smc_dp.run.forest_plot import draw_forest
-from tests.support.refusals import refused
 
 BOUNDS = """
 [columns]
@@ -180,14 +179,6 @@ def test_the_table_states_the_units(bounds: Bounds) -> None:
 @pytest.mark.parametrize("given", ["age", "age=0", "age=x", "age=-1"])
 def test_units_that_are_none_are_refused(given: str, tmp_path: Path) -> None:
     assert main(["show", str(tmp_path), "--per", given]) == 2
-
-
-def test_units_beside_no_intervals_are_refused(tmp_path: Path) -> None:
-    from smc_dp.run.release_report import run_page
-
-    assert main(["run", "--method", "newton", "--parties", "3", "--out", str(tmp_path / "run")]) == 0
-    with refused("units.no_intervals"):
-        run_page(tmp_path / "run", {"a": 2.0})
 
 
 def test_a_column_of_one_level_is_named_where_it_has_no_coefficient(bounds: Bounds) -> None:

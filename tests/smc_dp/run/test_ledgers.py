@@ -375,34 +375,23 @@ def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
         run(tmp_path, "second", books, "1")
 
 
-@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (PeerError("x", "peer.lied"), 2)])
+def terminate(*_: Any, **__: Any) -> Outcome:
+    os.kill(os.getpid(), signal.SIGTERM)
+    raise AssertionError("the signal came too late")
+
+
+@pytest.mark.parametrize(
+    ("stop", "code"), [(raising(KeyboardInterrupt()), 130), (raising(PeerError("x", "peer.lied")), 2), (terminate, 143)]
+)
 def test_the_person_is_told_what_a_stop_costs(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    error: BaseException,
-    code: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stop: Any, code: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(execution, "run_session", raising(error))
-    assert main(["run", "--method", "prr_mean", "--ledgers", "books", "--budget", "1"]) == code
-    assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {REFUNDED}")
-    error.__notes__.clear()
-    assert main(["run", "--method", "prr_mean"]) == code  # without ledgers there is nothing to say
-    assert REFUNDED not in capsys.readouterr().err
-
-
-def test_a_terminated_run_says_what_it_costs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def secure(*_: Any, **__: Any) -> Outcome:
-        os.kill(os.getpid(), signal.SIGTERM)
-        raise AssertionError("the signal came too late")
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(execution, "run_session", secure)
-    with pytest.raises(SystemExit) as caught:
-        main(["run", "--method", "prr_mean", "--ledgers", "books", "--budget", "1"])
-    assert caught.value.code == 143
-    assert capsys.readouterr().err.splitlines()[-1] == f"terminated; {REFUNDED}"
-    assert states(Ledgers(tmp_path / "books"), "hospital-1") == ["limit", "reserved", "refunded"]
+    monkeypatch.setattr(execution, "run_session", stop)
+    for ledgers in ([], ["--ledgers", "books", "--budget", "1"]):  # without ledgers there is nothing to say
+        try:
+            ended: Any = main(["run", "--method", "prr_mean", *ledgers])
+        except SystemExit as terminated:
+            ended = terminated.code
+        assert ended == code
+        assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {REFUNDED}") == bool(ledgers)

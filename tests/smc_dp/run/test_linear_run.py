@@ -7,12 +7,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from support.audited import agreement, hospitals
 from support.audits import OF_THE_RUN
 
-from smc_dp import Federation, Rows, run_protocol
+from smc_dp import run_protocol
 from smc_dp.audit.run import report as reports
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.privacy import pathak2010 as guarantees
@@ -20,18 +19,10 @@ from smc_dp.privacy.ledger.history import Limit
 from smc_dp.run.agreement import Agreement, default_protocol
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.protocols.registry import LinearTerms
+from tests.smc_dp.run.test_run_protocol import FEDERATION
 from tests.support.refusals import refused
 
 LINEAR: dict[str, Any] = {"insecure_seed": 7, "protocol": "linear"}
-
-
-def rows(n: int, seed: int) -> Rows:
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-0.5, 0.5, (n, 3))
-    return Rows(X, (X[:, 0] > 0).astype(np.int64))
-
-
-FEDERATION = Federation((rows(60, 1), rows(40, 2), rows(50, 3)), 2)
 
 
 def test_it_gives_the_release_of_the_curator_protocol_bit_for_bit(tmp_path: Path) -> None:

@@ -95,10 +95,7 @@ def parameter(**fields: Any) -> Callable[[dict[str, Any]], None]:
 
 EDITS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a weight": (lambda d: d["weights"].__setitem__(0, d["weights"][0] + 0.5), "the weights in release.json are not"),
-    "noise": (lambda d: (d["parameters"].update(noise="self"), d["parameters"].pop("delta")), "sums: line 0"),
     "colluders": (parameter(colluders=2), "colluders: line 0 has 1, the release 2"),
-    "verifiable": (parameter(verifiable=True), "verifiable: line 0 has False"),
-    "ring": (parameter(ring_bits=128), "ring_bits"),
     "shares that there are none of": (lambda d: d["digests"].update({SHARES: "0" * 64}), "wanted none of shares.json"),
     "as shares": (parameter(output="shares"), "wanted one of shares.json"),
 }
