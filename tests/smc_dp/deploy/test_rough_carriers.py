@@ -1,27 +1,15 @@
-"""A relay that repeats, delays, reorders and loses: no effect, or a wait that names whom, and a deadline in the end."""
+"""A relay that loses, or a peer that never stops talking: a wait that names whom, and a deadline in the end."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from support import sites
-from support.carrier_suite import RoughCarrier
 from support.relay_carriers import PassingCarrier
 from support.sites import Sites
 
-from protocols.arithmetic.rng import Stream
 from smc_dp.deploy.frame import Carrier, Frame
 from smc_dp.deploy.relay_store import RelayStore
-
-
-@pytest.mark.slow
-def test_a_rough_relay_changes_no_sum(sum_run: Sites, fast_path: Path) -> None:
-    draws = Stream.insecure_from_seed("rough")
-    run = Sites(sum_run.study, fast_path, options={"sleep": lambda seconds: None})
-    run.between = lambda name, way: RoughCarrier(way, draws.fork(name))
-    run.run()
-    assert sites.stage_result(run) == sites.stage_result(sum_run)
 
 
 class LosingCarrier(PassingCarrier):
