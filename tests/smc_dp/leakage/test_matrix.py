@@ -97,7 +97,7 @@ def chosen_of(name: str, K: int) -> tuple[tuple[str, ...], ...] | None:
     if K < 4:
         return None
     kinds = {kind_of(name, members): members for members in every(K)}
-    if (name, K) == (HARDENED, MOST[HARDENED]):  # of numbers of members, those at the ends; all are tried with fewer
+    if name == HARDENED:  # of numbers of members, those at the ends; all are tried among three
         kinds = {kind: members for kind, members in kinds.items() if len(members) in (1, 2, K)}
     return tuple(kinds.values())
 
