@@ -253,14 +253,6 @@ def test_checked_in_matrix_of_two_parties_is_the_computed_one(name: str) -> None
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize(("old", "new"), [("  all*  ", "  -     "), ("  listed  ", "  partly  ")])
-def test_a_row_is_held_against_the_line_that_is_about_it(name: str, old: str, new: str) -> None:
-    m, text = found(name, 2), table(name, 2)
-    assert rows_beside(m, text) == []
-    assert rows_beside(m, text.replace(old, new, 1)) != []
-
-
-@pytest.mark.parametrize("name", FILES)
 def test_what_a_coalition_learns_stands_before_the_wide_table(name: str) -> None:
     _, said, wide, key = matrix_text.matrix_as_text(found(name, 2), 120).split("\n\n")
     assert max(map(len, said.splitlines())) <= 120 < max(map(len, wide.splitlines()))
