@@ -239,45 +239,48 @@ def test_the_folder_does_not_count() -> None:
     assert digests() == {result.protocol: result.code for result in SHIPPED.results}
 
 
-@pytest.mark.parametrize(
-    ("file", "concerned"),
-    [
-        ("linear/selection.py", {"linear"}),
-        ("linear/limitations.py", {"linear"}),
-        ("secure_sum/ideal.py", {"secure_sum"}),
-        ("crypto/masking.py", {"linear", "secure_sum"}),
-        ("comparison/steps.py", {"pathak2010", "comparison", "linear"}),
-        ("runtime/simulate.py", set(CLAIMING)),
-        ("arithmetic/rng.py", set(CLAIMING)),
-        ("linear/matrix.txt", set()),
-        ("programs.py", set()),
-    ],
-)
-def test_a_changed_file_changes_the_digests_of_those_that_use_it(file: str, concerned: set[str], copy: Path) -> None:
+CONCERNED = {
+    "linear/selection.py": {"linear"},
+    "linear/limitations.py": {"linear"},
+    "secure_sum/ideal.py": {"secure_sum"},
+    "crypto/masking.py": {"linear", "secure_sum"},
+    "comparison/steps.py": {"pathak2010", "comparison", "linear"},
+    "runtime/simulate.py": set(CLAIMING),
+    "arithmetic/rng.py": set(CLAIMING),
+    "linear/matrix.txt": set(),
+    "programs.py": set(),
+}
+
+
+def test_a_changed_file_changes_the_digests_of_those_that_use_it(copy: Path) -> None:
     before = {result.protocol: result.code for result in SHIPPED.results}
-    (copy / file).write_text((copy / file).read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    after = digests()
-    assert {name for name in after if after[name] != before[name]} == concerned
+    for file, concerned in CONCERNED.items():
+        text = (copy / file).read_text(encoding="utf-8")
+        (copy / file).write_text(text + "\n# changed\n", encoding="utf-8")
+        after = digests()
+        (copy / file).write_text(text, encoding="utf-8")
+        assert {name for name in after if after[name] != before[name]} == concerned, file
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "from protocols.linear import extra",
-        "def f():\n    import protocols.linear.extra",
-        "from . import extra",
-        "from .extra import x",
-        "from ..linear.extra import x",
-    ],
+IMPORTS = (
+    "from protocols.linear import extra",
+    "def f():\n    import protocols.linear.extra",
+    "from . import extra",
+    "from .extra import x",
+    "from ..linear.extra import x",
 )
-def test_what_is_imported_in_any_way_counts(line: str, copy: Path) -> None:
-    (copy / "linear/extra.py").write_text("x = 1\n")
+
+
+def test_what_is_imported_in_any_way_counts(copy: Path) -> None:
     role = copy / "linear/selection.py"
-    role.write_text(role.read_text(encoding="utf-8") + f"\n\n{line}\n", encoding="utf-8")
-    before = digests()
-    assert "protocols.linear.extra" in role_code.code_files(PROTOCOLS["linear"])
-    (copy / "linear/extra.py").write_text("x = 2\n")
-    assert digests()["linear"] != before["linear"]
+    text = role.read_text(encoding="utf-8")
+    for line in IMPORTS:
+        (copy / "linear/extra.py").write_text("x = 1\n")
+        role.write_text(text + f"\n\n{line}\n", encoding="utf-8")
+        before = digests()
+        assert "protocols.linear.extra" in role_code.code_files(PROTOCOLS["linear"])
+        (copy / "linear/extra.py").write_text("x = 2\n")
+        assert digests()["linear"] != before["linear"], line
 
 
 # The command.
