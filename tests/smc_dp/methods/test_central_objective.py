@@ -122,11 +122,8 @@ def test_lambda_is_a_public_share_of_the_noise(noise: NoiseName, n: int, d: int,
 
 def test_what_the_statement_says() -> None:
     public = three_parties().public
-    for noise, kind, delta in (("gauss", "approx", 1e-5), ("knorm", "pure", 0.0)):
-        privacy = CentralObjective().statement(public, wanted(noise))
-        assert (privacy.kind, privacy.epsilon, privacy.delta) == (kind, 1.0, pytest.approx(delta, rel=1e-12))
-        assert (privacy.unit, privacy.adjacency) == ("record", "replace")
-        assert "had all rows of all parties" in privacy.adversary
+    privacy = CentralObjective().statement(public, wanted("gauss"))
+    assert "had all rows of all parties" in privacy.adversary
     law = CentralObjective().distribution(public, wanted("gauss"))
     assert isinstance(law, GaussianPerturbation)
     assert law.keeps(Fraction(1), DELTA)

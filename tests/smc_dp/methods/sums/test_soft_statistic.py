@@ -221,17 +221,10 @@ def test_noise_of_the_statistic_has_the_gamma_length() -> None:
         assert found > 1e-6 if fits else found < 1e-12
 
 
-def test_statement_and_large_noise() -> None:
+def test_whatever_the_noise_there_is_a_model() -> None:
     voters, test = a_simulation()
     trained = SoftStatistic().train_from(voters)
-    release = trained.release(Target(Fraction(1, 2)), Stream.from_system())
-    assert (release.privacy.kind, release.privacy.epsilon, release.privacy.unit) == ("pure", 0.5, "party")
-    assert any("secure sum" in caveat for caveat in release.privacy.caveats)
-    gauss = trained.release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy
-    assert gauss.kind == "zcdp"
-    assert gauss.mu == Target(Fraction(1)).mu
-    assert trained.release(Target(None), Stream.from_system()).privacy.kind == "none"
-    for epsilon in (Fraction(1, 10**9), Fraction(1, 10**4)):  # whatever the noise, there is a model
+    for epsilon in (Fraction(1, 10**9), Fraction(1, 10**4)):
         assert 0 <= trained.release(Target(epsilon), Stream.from_system()).model.accuracy(test) <= 1
 
 
