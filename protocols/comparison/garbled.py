@@ -30,7 +30,7 @@ class Choices(Message):
 
 @message("transfer 2", CURATOR >> PARTY)
 class Extension(Message):
-    """U: the evaluator's choices, hidden by what only he knows both of."""
+    """U: the evaluator's choices, masked by seeds of which the garbler knows one of each two."""
 
     u: Annotated[bytes, masked("extension")]
 

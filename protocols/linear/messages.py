@@ -15,14 +15,14 @@ from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Message, Times, ma
 
 @message("0", CURATOR >> PARTY)
 class BoxKey(Message):
-    """Charlie's X25519 key of this session, one for all."""
+    """Charlie's X25519 key of this session, the same for all."""
 
     box: Annotated[bytes, public("key")]
 
 
 @message("1", PARTY >> PARTY)
 class Submit(Message):
-    """Half of a party's size, its row and the epk that opens it for Charlie, to P_1; and the seed of their masks."""
+    """Half of a party's size, its encrypted row with an ephemeral key, and the seed of its masks, all for P_1."""
 
     a: Annotated[int, masked("size")]
     box: Annotated[bytes, public("digest")]
@@ -62,14 +62,14 @@ class Ready(Message):
 
 @message("4", CURATOR >> PARTY)
 class Go(Message):
-    """Digest of all commitments, Charlie's too: all have committed. Nobody publishes before."""
+    """Digest of all commitments, Charlie's too. All have committed, and nobody publishes before."""
 
     go: Annotated[bytes, public("digest")]
 
 
 @message("5", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
 class PublishedShare(Message):
-    """Additive share of the sum, the opening of its commitment, and the digest that Go announced to the sender."""
+    """Additive share of the sum, with the opening of its commitment and the digest that Go announced to the sender."""
 
     y: Annotated[Vector, public("weight"), Times("dimension")]
     opening: Annotated[bytes, public("opening")]

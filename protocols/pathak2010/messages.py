@@ -35,7 +35,7 @@ EVERY_PAIR = (PARTY >> PARTY) | (PARTY >> CURATOR) | (CURATOR >> PARTY)
 
 @message("setup 1", (PARTY >> CURATOR) | (CURATOR >> PARTY))
 class PaillierKey(Message):
-    """Public key and the proof that it may be used: xi from P_1 to Charlie, zeta from Charlie to each party."""
+    """Public key, with the proof that it may be used. xi goes from P_1 to Charlie, zeta from Charlie to each party."""
 
     n: Annotated[int, public("modulus")]
     proof: Annotated[Vector, public("modulus"), Times("proof_points")]
@@ -66,7 +66,7 @@ class Opening(Message):
 
 @message("1.2", PARTY >> PARTY)
 class Relay(Message):
-    """a_j, and b_j locked for Charlie, to P_pi1(j); or a cover of the same size, so that nobody can tell which [N1]."""
+    """a_j, and b_j encrypted for Charlie, to P_pi1(j); or a cover message of the same size [N1]."""
 
     a: Annotated[int, masked("sizes")]
     b: Annotated[Ciphertext | None, encrypted(ZETA)]
@@ -74,7 +74,7 @@ class Relay(Message):
 
 @message("1.3", PARTY >> CURATOR)
 class Slot(Message):
-    """xi(pi_1(a)_i) and zeta(pi_1(b)_i): what P_i relays as slot i, without saying whose it is."""
+    """xi(pi_1(a)_i) and zeta(pi_1(b)_i), which P_i forwards as slot i without saying whose they are."""
 
     a: Annotated[Ciphertext, encrypted(XI)]
     b: Annotated[Ciphertext, encrypted(ZETA)]
@@ -82,21 +82,21 @@ class Slot(Message):
 
 @message("1.4", CURATOR >> PARTY)
 class Blinded(Message):
-    """xi(pi_2(pi_1(a) + r)_i), back to those who made xi(pi_1(a)) and must not recognise it [N4]."""
+    """xi(pi_2(pi_1(a) + r)_i), blinded so that the parties do not recognise their own ciphertext [N4]."""
 
     a: Annotated[Ciphertext, returned(XI)]
 
 
 @message("1.6", PARTY >> PARTY)
 class Half(Message):
-    """a~_i to P_1, who compares on behalf of the parties [N3]; uniform, for r is unknown to the parties."""
+    """a~_i to P_1, who compares on behalf of the parties [N3]. It is uniform to them, for they do not know r."""
 
     a_tilde: Annotated[int, masked("sizes")]
 
 
 @message("1.6", CURATOR >> PARTY)
 class Match(Message):
-    """Pair of blinded places that meet in the next comparison; uniform to a party, which does not know pi_2."""
+    """Two blinded places that meet in the next comparison. They are uniform to a party, which does not know pi_2."""
 
     left: Annotated[int, masked("index")]
     right: Annotated[int, masked("index")]
@@ -104,21 +104,21 @@ class Match(Message):
 
 @message("2.1", CURATOR >> PARTY)
 class Indicator(Message):
-    """zeta(pi_2^-1(u))."""
+    """zeta(pi_2^-1(u)), the indicator vector, encrypted under Charlie's key."""
 
     u: Annotated[tuple[Ciphertext, ...], encrypted(ZETA), Times("K")]
 
 
 @message("2.3", PARTY >> PARTY)
 class Selected(Message):
-    """psi_j = zeta(v_j eta_j), packed and under new randomness, to P_1 alone [N5]."""
+    """psi_j = zeta(v_j eta_j), packed and re-randomised, to P_1 alone [N5]."""
 
     psi: Annotated[tuple[Ciphertext, ...], encrypted(ZETA), Times("packs")]
 
 
 @message("3.1", PARTY >> CURATOR)
 class Masked(Message):
-    """psi zeta(s) under new randomness; Charlie opens it, finds eta + s, and must not recognise his indicator."""
+    """psi zeta(s), blinded, which Charlie opens to eta + s. He must not recognise his indicator in it [N4]."""
 
     psi: Annotated[tuple[Ciphertext, ...], returned(ZETA), Times("packs")]
 
@@ -132,14 +132,17 @@ class Reshare(Message):
 
 @message("3.3", EVERY_PAIR)
 class Ready(Message):
-    """Commitment to the sender's share: it has all it needs; nobody publishes before all have committed [N8]."""
+    """Commitment to the sender's share [N8].
+
+    The sender has all that it needs. Nobody publishes before all have committed.
+    """
 
     commitment: Annotated[bytes, public("commitment")]
 
 
 @message("3.3", (PARTY >> PUBLIC) | (CURATOR >> PUBLIC))
 class PublishedShare(Message):
-    """Additive share of K w^s on the grid, and the opening of its commitment."""
+    """Additive share of K w^s on the grid, with the opening of its commitment."""
 
     y: Annotated[Vector, public("weights"), Times("dimension")]
     opening: Annotated[bytes, public("opening")]

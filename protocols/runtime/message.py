@@ -103,10 +103,10 @@ class Protection:
 _IN_WORDS = MappingProxyType(
     {
         "public": "public",
-        "masked": "it looks like random numbers to whoever receives it",
+        "masked": "looks like random numbers to the reader",
         "shared": "a secret of sender and reader",
-        "encrypted": "a ciphertext under the key {key}",
-        "returned": "a ciphertext under the key {key}, back to whoever can open it",
+        "encrypted": "a ciphertext ({key})",
+        "returned": "a ciphertext ({key}), sent to the owner of the key",
     }
 )
 

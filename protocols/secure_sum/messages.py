@@ -33,8 +33,10 @@ class Shares(Message):
 
 @message("1", PARTY >> CURATOR)
 class Ready(Message):
-    """Readiness of the sender: the digest of all greetings, as it saw them. Where shares are dealt, also a signed list
-    of the dealers that it accuses: their shares are not those that they committed to, or have not come.
+    """Digest of all greetings, as the sender saw them.
+
+    The sender is ready to mask. Where shares are dealt, there is also a signed list of the dealers that it accuses:
+    their shares are not those that they committed to, or have not come.
     """
 
     roster: Annotated[bytes, public("digest")]
@@ -44,9 +46,11 @@ class Ready(Message):
 
 @message("1", CURATOR >> PARTY)
 class Start(Message):
-    """Start of the sums: all parties are ready and saw the same greetings; from here on a sum is charged. If dealers
-    are accused it is not charged yet: complaints follow, or, where these have been answered, the answer of the one
-    dealer that opened other shares.
+    """Start of the sums, with the digest of all greetings.
+
+    All parties are ready and saw the same ones. From here on a sum is charged. If dealers are accused, it is not
+    charged yet: complaints follow, or, where these have been answered, the answer of the one dealer that opened other
+    shares.
     """
 
     roster: Annotated[bytes, public("digest")]
@@ -63,8 +67,9 @@ class Accused(Message):
 
 @message("1", PARTY >> CURATOR | CURATOR >> PARTY)
 class Disclosed(Message):
-    """Shares of the sender for those who accuse it, for each sum, and zeros for the others, by holder, signed; Charlie
-    shows everybody the one that is wrong.
+    """Shares of the sender for those who accuse it, for each sum, signed.
+
+    They stand by holder, with zeros for the others. Charlie shows everybody the one that is wrong.
     """
 
     b: Annotated[tuple[bytes, ...], public("seed"), Times("disclosed")]
@@ -74,7 +79,10 @@ class Disclosed(Message):
 
 @message("1", CURATOR >> PARTY)
 class Replaced(Message):
-    """Shares of the addressee that the dealers it accuses disclosed, for each sum, and zeros for the others."""
+    """Shares of the addressee for each sum, as the dealers that it accuses disclosed them.
+
+    There are zeros for the other dealers.
+    """
 
     b: Annotated[tuple[bytes, ...], public("seed"), Times("disclosed")]
     s: Annotated[tuple[bytes, ...], public("seed"), Times("disclosed")]
@@ -97,8 +105,9 @@ class Circle(Message):
 
 @message("1", PARTY >> CURATOR)
 class Handed(Message):
-    """Encrypted shares of the sender's seed and secret mask key for each neighbour, sum by sum, authenticated: nobody
-    else can read or alter them.
+    """Encrypted shares of the sender's seed and secret mask key for each neighbour, sum by sum.
+
+    They are authenticated: nobody else can read or alter them.
     """
 
     shares: Annotated[tuple[bytes, ...], masked("covered"), Times("held")]
@@ -106,8 +115,9 @@ class Handed(Message):
 
 @message("1", CURATOR >> PARTY)
 class Passed(Message):
-    """Encrypted shares for the addressee of each neighbour, as they came; everybody has dealt, and from here on a sum
-    costs.
+    """Encrypted shares for the addressee, as each of its neighbours dealt them.
+
+    Everybody has dealt, and from here on a sum is charged.
     """
 
     shares: Annotated[tuple[bytes, ...], masked("covered"), Times("held")]
@@ -141,7 +151,10 @@ class Signed(Message):
 
 @message("5", CURATOR >> PARTY)
 class Certificate(Message):
-    """Signatures of the survivors (in a sparse graph, of the neighbours among them); zeros for a missing one."""
+    """Signatures of the survivors on their list.
+
+    In a sparse graph they are those of the addressee's neighbours. A missing signature is zeros.
+    """
 
     signatures: Annotated[tuple[bytes, ...], public("signature"), Times("signers")]
 
@@ -159,7 +172,7 @@ class Unmask(Message):
 
 @message("7", CURATOR >> PARTY)
 class Result(Message):
-    """Sum, signed."""
+    """Sum, with Charlie's signature."""
 
     S: Annotated[Vector, public("word"), Times("length")]
     signature: Annotated[bytes, public("signature")]
@@ -167,7 +180,7 @@ class Result(Message):
 
 @message("7", CURATOR >> PUBLIC)
 class PublishedSum(Message):
-    """Sums of the session in one list S, and for each of them the parties in it, its members."""
+    """Sums of the session in one list S, with the members of each sum."""
 
     members: Annotated[Vector, public("members"), Times("sums")]
     S: Annotated[Vector, public("word"), Times("all")]
@@ -175,8 +188,10 @@ class PublishedSum(Message):
 
 @message("7", CURATOR >> PUBLIC)
 class PublishedOpening(Message):
-    """Sums of the session, who is in each, and what Charlie added up, for each sum by party, zeros where there is
-    nothing: the masked inputs with their signatures, the signatures of the survivors, the seeds that were opened.
+    """Sums of the session, the members of each, and what Charlie added up.
+
+    For each sum there are the masked inputs with their signatures, the signatures of the survivors, and the opened
+    seeds, by party, with zeros where there is nothing.
     """
 
     members: Annotated[Vector, public("members"), Times("sums")]
@@ -189,7 +204,7 @@ class PublishedOpening(Message):
 
 @message("2", PARTY >> PUBLIC)
 class PublishedShare(Message):
-    """Masked input of the sender, which is an additive share of the sum: all of them add up to it."""
+    """Masked input of the sender. It is an additive share of the sum: all of them add up to the sum."""
 
     y: Annotated[Vector, public("word"), Times("all")]
 

@@ -181,6 +181,7 @@ class SessionDriver:
         self._heads = LedgerHeads(member.study, member.approval, member.signer, store, witness, hear)
         self._closed = TranscriptHeads(member.study, member.name, member.signer, store, witness, hear)
         self._charged: tuple[Session, SiteInputs] | None = None
+        self._valid_approvals: dict[bytes, Approval] = {}  # by the digest of the frame: each look finds the same again
         self._known_end: str | None = None
         self._is_handed_over = False  # whether the relay has all that this program had to send at a release
         self._has_waited = False  # as long as for the approvals of all, for what its witnesses have seen
@@ -345,12 +346,17 @@ class SessionDriver:
         found = {self.member.name: self.member.approval}
         for frame in self._store.received():
             if (frame.lane, frame.to, frame.number) == ("approval", PUBLIC_NAME, 0):
-                approval = Approval.decode(frame.body)
-                approval.check(self.member.study)
-                if approval.name != frame.sender:
-                    raise InputError("approval.other_sender", name=approval.name, sender=frame.sender)
-                found[approval.name] = approval
+                if frame.digest not in self._valid_approvals:
+                    self._valid_approvals[frame.digest] = self._valid_approval(frame)
+                found[frame.sender] = self._valid_approvals[frame.digest]
         return found
+
+    def _valid_approval(self, frame: Frame) -> Approval:
+        approval = Approval.decode(frame.body)
+        approval.check(self.member.study)
+        if approval.name != frame.sender:
+            raise InputError("approval.other_sender", name=approval.name, sender=frame.sender)
+        return approval
 
     def _end_before(self, code: str, fault: Fault) -> None:
         self._store.commit(facts={"end": code, **reason_facts(fault)})

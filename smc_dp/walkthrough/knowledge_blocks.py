@@ -27,13 +27,17 @@ STILL_READS = "Messages to a participant that dropped out count as read: it may 
 
 
 def knowledge_after(trace: KnowledgeTrace, at: int | None) -> Section:
-    """Return the section of the knowledge after a step; `at` is its place in `KnowledgeTrace.knows`, if it has one."""
+    """Return the section of the knowledge after a step; `at` is its place in `KnowledgeTrace.knows`, if it has one.
+
+    It has the table only if a cell differs from the step before.
+    """
     if at is None:
         return Section("What is known now", (Prose(NOT_LOOKED_AT),))
     now, before = trace.knows[at], trace.knows[at - 1]
     new = now.changed_from(before)
     said: PageBlock = Bullets(new) if new else Prose(NOTHING_NEW)
-    return Section("What is known now", (said, knowledge_table(now)))
+    table = knowledge_table(now)
+    return Section("What is known now", (said, *((table,) if table != knowledge_table(before) else ())))
 
 
 def knowledge_before(trace: KnowledgeTrace) -> Section:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from protocols.programs import Protocol
 from protocols.runtime.citations import NOTES, read_note
 from protocols.runtime.message import Message
 from smc_dp.core.version import __version__
+from smc_dp.leakage.matrix_text import join_names
 from smc_dp.pages.blocks import (
     Banner,
     Bullets,
@@ -36,14 +37,16 @@ HOW_TO_READ = (
     "A section is one step of the paper, or of the notes of the protocol. It begins with the messages, as a list and "
     "as a picture. The picture has a lane for each participant and an arrow for each message. Everybody can read what "
     "a dashed arrow sends.",
-    "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs.",
+    "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs. A "
+    "remark stands at the first step that it is about. The notes of the protocol, NOTES.md, say more.",
     "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. Square brackets "
     "enclose a ciphertext. The number behind it is its content, which only the named holders of the key can read.",
     "The knowledge so far comes last: for each participant, and for each coalition that shares all that its members "
-    "saw, it says which secrets of the others they can work out.",
+    "saw, it says which secrets of the others they can work out. A step has a table of it only if a cell has changed.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
+SEEN_BEFORE = "An earlier step on this page shows {labels}."
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
     'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'
@@ -70,7 +73,12 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
         f"The knowledge was computed for {len(trace.parties)} parties{worlds} and {setting}.{worst}",
         "Quotations are from the papers named beside them, and from NOTES.md of the protocols.",
     )
-    pages = tuple(_step(observed, trace, step, at, left) for at, step in enumerate(steps))
+    pages = tuple(
+        _step(
+            observed, trace, step, at, left, {label for earlier in steps[:at] for label in _labels(protocol, earlier)}
+        )
+        for at, step in enumerate(steps)
+    )
     sections = (
         Section("What this is", what),
         Section("Who takes part", tuple(_participants(observed, trace.protocol))),
@@ -85,10 +93,15 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
 
 
 def _step(
-    observed: ObservedSession, trace: KnowledgeTrace, step: WalkthroughStep, at: int, left: Mapping[str, int]
+    observed: ObservedSession,
+    trace: KnowledgeTrace,
+    step: WalkthroughStep,
+    at: int,
+    left: Mapping[str, int],
+    shown: Collection[str],
 ) -> Section:
     title = f"Step {step.number} ({step.stage}): {', '.join(step.kinds)}"
-    said = _said(trace.protocol, step.number)
+    said = _said(trace.protocol, step.number, shown)
     dropped_out, leaves = ([name for name, when in left.items() if is_so(when)] for is_so in (at.__gt__, at.__eq__))
     drawn = sequence_diagram.draw_messages(
         f"Messages of step {step.number}", step.messages, observed.session, dropped_out, leaves
@@ -97,17 +110,32 @@ def _step(
     return Section(title, (drawn, *said, *messages, knowledge_blocks.knowledge_after(trace, step.known)))
 
 
-def _said(protocol: Protocol, number: str) -> tuple[PageBlock, ...]:
-    """Return what the paper or the notes say of a step, and why the program departs from it."""
+def _labels(protocol: Protocol, step: WalkthroughStep) -> tuple[str, ...]:
+    quoted = protocol.sentences.get(step.number)
+    return quoted.notes if quoted else ()
+
+
+def _said(protocol: Protocol, number: str, shown: Collection[str]) -> tuple[PageBlock, ...]:
+    """Return what the paper or the notes say of a step, and why the program departs from it.
+
+    `shown`: labels of the notes that earlier steps have shown.
+    """
     quoted = protocol.sentences.get(number)
     if quoted is None:
         return (Prose("Nothing is quoted for this step."),)
-    notes = tuple(read_note(quoted.package, label) for label in quoted.notes)
     departs = DEPARTS if protocol.claim else IS_WRONG
     why = BESIDE if quoted.source.startswith(NOTES) else departs  # a program departs from no notes of its own
-    fixed = (Prose(FIXED_NOTES),) if why == IS_WRONG else ()
-    about = (Section(why, (*fixed, Bullets(notes))),) if notes else ()
-    return (Section("Word for word", (Quotation(quoted.text, quoted.source),)), *about)
+    notes = tuple(read_note(quoted.package, label) for label in quoted.notes if label not in shown)
+    again = [f"[{label}]" for label in quoted.notes if label in shown]
+    about: tuple[PageBlock, ...] = (Prose(FIXED_NOTES),) if why == IS_WRONG and notes else ()
+    if notes:
+        about += (Bullets(notes),)
+    if again:
+        about += (Prose(SEEN_BEFORE.format(labels=join_names(again))),)
+    return (
+        Section("Word for word", (Quotation(quoted.text, quoted.source),)),
+        *((Section(why, about),) if about else ()),
+    )
 
 
 def _message_sections(observed: ObservedSession, step: WalkthroughStep) -> Sequence[Section]:
@@ -115,7 +143,7 @@ def _message_sections(observed: ObservedSession, step: WalkthroughStep) -> Seque
     for name in step.kinds:
         messages = [message for message in step.messages if message.kind.__name__ == name]
         kind = messages[0].kind
-        fields = tuple((slot.name, f"{slot.protection.description}.") for slot in kind.slots)
+        fields = _alike((slot.name, f"{slot.protection.description}.") for slot in kind.slots)
         protected = (FactList(fields),) if fields else ()
         found.append(Section(name, (Prose(_about(kind)), *protected, values.message_table(kind, messages, observed))))
     return found
@@ -125,7 +153,7 @@ def _participants(observed: ObservedSession, protocol: Protocol) -> Iterator[Pag
     session, roles = observed.session, protocol.program.roles
     parts = {name: _role(roles[session.kind(name)].__doc__) for name in session.names}
     parts |= {name: f"{parts[name]} It drops out during the session." for name in observed.dropped_out}
-    yield FactList(tuple(parts.items()))
+    yield FactList(_alike(parts.items()))
     if brought := values.input_table(observed):
         yield brought
     agreed = (
@@ -135,6 +163,14 @@ def _participants(observed: ObservedSession, protocol: Protocol) -> Iterator[Pag
     )
     rows = tuple((name, text) for name, text in agreed if text)
     yield PageTable("What all agreed on beforehand", ("parameter", "value"), rows)
+
+
+def _alike(texts: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return names with their texts; names of the same text stand together."""
+    found: dict[str, list[str]] = {}
+    for name, text in texts:
+        found.setdefault(text, []).append(name)
+    return tuple((join_names(names), text) for text, names in found.items())
 
 
 def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from protocols.arithmetic.rng import Stream
-from protocols.crypto.paillier import Ciphertext
 from protocols.pathak2010 import party as honest_party
-from protocols.pathak2010.messages import Commitment, Opening, PublishedShare, Selected
+from protocols.pathak2010.messages import Commitment, Opening, PublishedShare
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.session import Role
 
@@ -55,24 +54,6 @@ def once_per_stage(action: Any) -> Role:
         await me.stage(doing)
 
     return party
-
-
-class Stale(Endpoint):
-    """Sends its selected noise as the product came out, without randomness of its own."""
-
-    def __init__(self, me: Endpoint) -> None:
-        self.__dict__.update(me.__dict__)
-
-    def send(self, to: str, message: Any) -> None:
-        """Send; what was fresh is so no longer."""
-        if isinstance(message, Selected):
-            message = Selected(tuple(Ciphertext(c.n, c.value) for c in message.psi))
-        super().send(to, message)
-
-
-async def sends_stale(me: Endpoint, p: Any, mine: Any) -> Any:
-    """P_j that forgets to refresh."""
-    return await honest_party(Stale(me), p, mine)
 
 
 async def publishes_early(me: Endpoint, p: Any, mine: Any) -> Any:

@@ -22,8 +22,8 @@ from smc_dp.data.sources import PreparedData
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.privacy.target import Target
 from support.audited import charged_run, hospitals, sum_agreement
+from support.audits import OF_THE_RUN
 from support.deployed import deployed
-from support.mutants import OF_THE_RUN
 
 DATA = hospitals((12, 8, 20), 2)
 FIVE = hospitals((12, 8, 20, 10, 14), 3)

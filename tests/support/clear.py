@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 from protocols.arithmetic.ring import Ring
@@ -14,13 +13,9 @@ from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.simulate import Setting
 from protocols.runtime.transcript import Transcript
-from smc_dp.data.sources import read_own_files
 from smc_dp.methods.functionality import Functionality, ideal
-from smc_dp.run.agreement import Agreement
-from smc_dp.run.coefficient_intervals import make_intervals
 from smc_dp.run.protocols.cost import Cost, Execution, Outcome
 from smc_dp.run.protocols.execution import SimulatedSession
-from smc_dp.run.simulation import local_parties
 
 
 def shared(value: Sequence[int], names: Sequence[str], ring_bits: int, rng: Stream) -> dict[str, list[int]]:
@@ -48,14 +43,6 @@ def in_the_clear(
     for name, share in shares.items():
         record.post(published(taking_part, name, share))
     return Outcome(value, Execution(shares, 1 << bits, (session.parties,), (), cost, record))
-
-
-def inferred_in_the_clear(agreed: Agreement, folder: Path, seed: int) -> Any:
-    """What a run of these agreed settings with this seed infers from `folder/NAME.csv`, by the ideal functionality."""
-    tables = [(name, folder / f"{name}.csv") for name in agreed.parties]
-    every = local_parties(read_own_files(tables, folder / "bounds.toml"), agreed, Stream.insecure_from_seed(seed))
-    result, found = agreed.inferred_result(ideal(agreed.functionality, [party.contribution for party in every]))
-    return make_intervals(found, result, agreed.bounds)
 
 
 def published(taking_part: SimulatedSession, name: str, share: Sequence[int]) -> Envelope:

@@ -72,7 +72,6 @@ class Coalition:
         self.voided: list[tuple[str, str]] = []
         self.failed: dict[str, PeerError] = {}
         self.letters: list[DecryptedEnvelope] = []
-        self.strangers: list[set[str]] = []  # pairs of parties without common masks
         self.wire: list[Envelope] = []  # all that the honest have sent
         self.withheld: list[Envelope] = []  # what of that was kept from its addressee
         self.withholds: Callable[[Envelope], bool] = lambda envelope: False
@@ -308,7 +307,7 @@ class Coalition:
         dangling = {name for name in y if self.p.D and self.opened(r, name, "b") is None}
         for name in y:
             for other in self.p.parties:
-                if {name, other} not in self.strangers and other != name and not self._knows_pair(r, name, other):
+                if other != name and not self._knows_pair(r, name, other):
                     if other in y and y[other].context == y[name].context:
                         joined = groups[name] | groups[other]
                         groups.update(dict.fromkeys(joined, joined))
@@ -336,7 +335,7 @@ class Coalition:
         index, size = p.parties.index(name), (p.length(r), p.width)
         found = [(make.self_mask(context, index, self.opened(r, name, "b"), *size), 1)] if p.D else []
         for other in p.parties:
-            if other not in (name, *within) and {name, other} not in self.strangers:
+            if other not in (name, *within):
                 place = p.parties.index(other)
                 mask = self._pair_mask(r, name, other, context) if p.D else self._closed_mask(r, name, other, context)
                 found.append((mask, 1 if index < place else -1))

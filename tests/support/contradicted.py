@@ -16,15 +16,14 @@ from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.inbox import Absent
 from protocols.secure_sum import publishing, steps
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.report import audit_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.run.folder import read_run_files
 from smc_dp.run.prediction import predict_rows
 from smc_dp.run.publication import publish_run
 from smc_dp.run.verify_release import verify_release
 from support.audited import Folders, hospitals, sum_agreement
+from support.audits import outcomes
 from support.deployed import Deployed
-from support.mutants import OF_THE_RUN
 from support.small_model import Model
 
 DATA = hospitals((12, 8, 20), 2)
@@ -40,12 +39,7 @@ def summed(**options: Any) -> Any:
 def audited(folders: Folders, *views: str) -> dict[str, CheckOutcome]:
     """What an audit finds beside the views of these alone."""
     evidence = folders.evidence(views=bool(views))
-    some = replace(evidence, views={name: evidence.views[name] for name in views})
-    return {found.check.name: found.outcome for found in audit_evidence(some, OF_THE_RUN).findings}
-
-
-def failed(found: dict[str, CheckOutcome]) -> dict[str, str]:
-    return {name: outcome.code for name, outcome in found.items() if outcome.status == "failed"}
+    return outcomes(replace(evidence, views={name: evidence.views[name] for name in views}))
 
 
 def refusals(run: Path, to: Path) -> set[str]:

@@ -18,9 +18,9 @@ from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS as HYGIENE
 from smc_dp.audit.run.replay import CHECKS as REPLAY
-from smc_dp.audit.run.report import audit_evidence
 from smc_dp.run.agreement import TEST_KEYS
 from smc_dp.run.transcript_lines import TranscriptLines
+from support import audits
 from support.sessions import Setup
 
 Spoil = Callable[[Envelope], list[Envelope]]
@@ -111,7 +111,7 @@ def only(evidence: Evidence, *names: str) -> Evidence:
 def outcomes(evidence: Evidence, *names: str) -> dict[str, CheckOutcome]:
     """What the checks of hygiene and replay with these names find, or all of them, as the report has it."""
     checks = [check for check in (*HYGIENE, *REPLAY) if not names or check.name in names]
-    return {f.check.name: f.outcome for f in audit_evidence(evidence, checks).findings}
+    return audits.outcomes(evidence, checks)
 
 
 def statuses(evidence: Evidence) -> dict[str, str]:

@@ -28,8 +28,8 @@ from smc_dp.run.release_report import NO_PROOF
 from smc_dp.walkthrough import build
 from support.all_blocks import every_block
 from support.audited import Folders, charged_run, toy_run
+from support.audits import OF_THE_RUN
 from support.compared import compared
-from support.mutants import OF_THE_RUN
 from tests.smc_dp.run.test_description import SIZES, write_files
 
 MOST_SECONDS = 60  # of processor time, for a page

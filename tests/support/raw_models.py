@@ -176,22 +176,3 @@ def _cell(column: Column, rng: np.random.Generator) -> Any:
     else:
         low, high = column.low, column.high
     return float(rng.uniform(low - (high - low) / 5, high + (high - low) / 5))
-
-
-def large_model(seed: int, numbers: int, levels: int) -> RawModel:
-    """A model of three classes and a thousand rows, with columns of all kinds and many levels and bins."""
-    rng = np.random.default_rng(seed)
-    columns: tuple[Any, ...] = (
-        *(NumericColumn(f"x{i}", 1e9, 1e9 + 10.0, INDICATOR if i % 3 == 0 else None) for i in range(numbers)),
-        CategoricalColumn("levels", tuple(f"level {i}" for i in range(levels)), CATEGORY),
-        BinnedColumn("bins", tuple(np.arange(50.0).tolist()), 7.0),
-        DateColumn("day", FIRST, FIRST.replace(year=2099), INDICATOR),
-    )
-    bounds = Bounds(columns, ("a", "b", "c"), "y", 2.0)
-    cells: dict[str, Any] = {c.name: rng.uniform(1e9 - 2, 1e9 + 12, 1000).tolist() for c in columns[:numbers]}
-    cells["levels"] = [f"level {i}" for i in rng.integers(0, levels, 1000)]
-    cells["bins"] = rng.uniform(-5, 55, 1000).round().tolist()
-    cells["day"] = [FIRST + datetime.timedelta(days=int(d)) for d in rng.integers(-9000, 80_000, 1000)]
-    for name in ("x0", "levels", "bins", "day"):
-        cells[name] = [None if i % 11 == 0 else cell for i, cell in enumerate(cells[name])]
-    return RawModel(bounds, tuple(map(tuple, rng.normal(size=(3, bounds.dimension)).tolist())), cells)

@@ -7,59 +7,46 @@ transcript. Verdicts are those of the program: each site's, each consumer's, and
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Self
-from unittest import mock
 
 import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from typing_extensions import override
 
-from protocols.crypto import identity as crypto_identity
 from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError, ProtocolError, somebody_between
-from protocols.programs import Protocol
 from protocols.runtime import message as messages
 from protocols.runtime import simulate as engine
 from protocols.runtime.actor import Actor
 from protocols.runtime.envelope import STAGE_END
 from protocols.runtime.inbox import Absent
 from protocols.runtime.message import Message
-from protocols.runtime.session import PUBLIC_NAME, Session
-from protocols.runtime.view import RecordedView, recompute
+from protocols.runtime.session import PUBLIC_NAME
+from protocols.runtime.view import recompute
 from protocols.secure_sum.messages import PublishedSum
-from smc_dp.audit.run import derived_parameters
-from smc_dp.audit.run.check import Check, CheckOutcome
-from smc_dp.audit.run.conformity import expected_schedule
-from smc_dp.audit.run.evidence import Evidence
+from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.report import run_checks
 from smc_dp.audit.run.time_budget import Allowance
 from smc_dp.core.errors import InputError
 from smc_dp.deploy.release import SessionRelease, released_from
 from smc_dp.deploy.site_transcript import check_transcript
-from smc_dp.run import agreement
 from smc_dp.run.protocols.execution import decode_value
 from smc_dp.run.release_consistency import find_contradictions, published_message
 from smc_dp.run.status_message import NOTHING_SENT, Code, Notice
 from smc_dp.run.verify_release import verify_release
 from support.audited import Folders, hospitals, sum_agreement
+from support.audits import OF_THE_RUN
 from support.deployed import Deployed, deployed
-from support.mutants import OF_THE_RUN
 
 SIZES = {3: (12, 8, 20), 4: (12, 8, 20, 9)}
 PLACES = (0, 1, 2, 3)
 """Which byte of a message is another: the first, one in its first or its second half, the last."""
-
-
-OF_VIEWS = ("views", "recomputed", "recorded_and_viewed", "handed_over")
-"""What evidence says of views."""
 
 
 class Lie(NamedTuple):
@@ -242,96 +229,6 @@ class Unbounded(Allowance):
 UNBOUNDED = Unbounded()
 
 
-@contextmanager
-def derived_once() -> Iterator[None]:
-    """Compute once what follows from its arguments alone: schedules, or that there is none, parameters that a release
-    states, the bytes that the owner of a view signs, the types of settings, and whether a signature holds.
-    """
-    to_sign, signed = RecordedView.to_sign, dict[int, tuple[RecordedView, bytes]]()
-
-    def signed_once(view: RecordedView, session: Session) -> bytes:
-        if id(view) not in signed:  # the view is kept, so that its id is nobody else's
-            signed[id(view)] = view, to_sign(view, session)
-        return signed[id(view)][1]
-
-    learn, learnt = expected_schedule.from_dry_runs, dict[tuple[Any, ...], Any]()
-
-    def kept(protocol: Protocol, *said: Any) -> Any:
-        key = (protocol.program.name, protocol.program.version, *said)
-        if key not in learnt:
-            try:
-                learnt[key] = learn(protocol, *said)
-            except ProtocolError as error:
-                learnt[key] = error
-        if isinstance(learnt[key], ProtocolError):
-            raise learnt[key]
-        return learnt[key]
-
-    derive = derived_parameters.derive_parameters
-
-    def derived(evidence: Evidence) -> Any:
-        known = vars(evidence)
-        if "derived" not in known:
-            known["derived"] = derive(evidence)
-        return known["derived"]
-
-    with (
-        mock.patch.object(expected_schedule, "from_dry_runs", kept),
-        mock.patch.object(derived_parameters, "derive_parameters", derived),
-        mock.patch.object(RecordedView, "to_sign", signed_once),
-        mock.patch.object(crypto_identity, "Ed25519PublicKey", VerifiedOnce),
-        mock.patch.object(agreement, "get_type_hints", cache(agreement.get_type_hints)),
-        mock.patch.object(os, "fsync", return_value=None),  # a test need not survive a power cut
-    ):
-        yield
-        VerifiedOnce.known.clear()
-
-
-class Looking:
-    """Which check looks at views; it hears the name of each."""
-
-    def __init__(self) -> None:
-        self.at_views: set[str] = set()
-        self._check = ""
-
-    def __call__(self, said: str) -> None:
-        self._check = said.partition(": ")[2]
-
-    def noted(self) -> None:
-        """The check that is made looks at views."""
-        self.at_views.add(self._check)
-
-
-def _watched(name: str) -> property:
-    def get(evidence: Watched) -> Any:
-        evidence.looking.noted()
-        return evidence.of_views(name)
-
-    return property(get)
-
-
-class Watched(Evidence):
-    """Evidence that says who looks at its views."""
-
-    looking: Looking
-    _of_views: dict[str, Any]
-    views, recomputed, recorded_and_viewed, handed_over = map(_watched, OF_VIEWS)
-
-    @classmethod
-    def made(cls, bare: Evidence, looking: Looking, **of_views: Any) -> Watched:
-        """Return the evidence beside these views, and what follows from them."""
-        made = cls.__new__(cls)
-        vars(made).update({name: value for name, value in vars(bare).items() if name not in OF_VIEWS})
-        vars(made).update(looking=looking, _of_views={"handed_over": bare.handed_over, **of_views})
-        return made
-
-    def of_views(self, name: str) -> Any:
-        """Return what views say, without a note."""
-        if name not in self._of_views:
-            self._of_views[name] = Evidence.recorded_and_viewed.func(self)
-        return self._of_views[name]
-
-
 class Model:
     """What everybody in the session saw, as it was."""
 
@@ -356,25 +253,7 @@ class Model:
     def audits(self, folders: Folders, *views: str) -> dict[str, CheckOutcome]:
         """What an audit finds of a folder beside the real views of these."""
         evidence = replace(folders.evidence(views=False), views={name: self.made.simulated[name] for name in views})
-        return _findings(evidence, OF_THE_RUN)
-
-    def audits_of(self, folders: Folders, subsets: Iterable[tuple[str, ...]]) -> Iterator[dict[str, CheckOutcome]]:
-        """Yield the same for each of these sets of views. What a check finds without a look at any view is the same for
-        all of them, and is found once; so is what follows from a view.
-        """
-        bare, looking = folders.evidence(views=False), Looking()
-        of_all = {name: recompute(bare.session, view, bare.envelopes) for name, view in self.made.simulated.items()}
-        found: dict[str, CheckOutcome] = {}
-        asked = OF_THE_RUN
-        for some in subsets:
-            views = {name: self.made.simulated[name] for name in some}
-            again = {name: of_all[name] for name in some}
-            evidence = Watched.made(bare, looking, views=views, recomputed=again)
-            found |= _findings(evidence, asked, looking)
-            loose = any(check.work == "lines" and not found[check.name].holds for check in OF_THE_RUN)
-            asked = tuple(c for c in OF_THE_RUN if c.name in looking.at_views or (loose and c.work == "lines"))
-            vars(bare).update({k: v for k, v in vars(evidence).items() if k not in ("looking", "_of_views")})
-            yield dict(found)
+        return {found.check.name: found.outcome for found in run_checks(evidence, OF_THE_RUN, UNBOUNDED)}
 
     def in_one_way(self, folders: Folders) -> str:
         """The code with which consumers refuse a folder, "" where they use it; an audit's rules give the same."""
@@ -407,12 +286,6 @@ class Model:
         return bool(evidence.published_release.weights != self.weights_of(members))
 
 
-def _findings(
-    evidence: Evidence, checks: tuple[Check, ...], progress: Looking | None = None
-) -> dict[str, CheckOutcome]:
-    return {found.check.name: found.outcome for found in run_checks(evidence, checks, UNBOUNDED, progress)}
-
-
 def _used(folders: Folders) -> str:
     """The code with which whoever uses a folder refuses it, "" where nobody does."""
     try:
@@ -425,11 +298,6 @@ def _used(folders: Folders) -> str:
 def named(found: Mapping[str, CheckOutcome]) -> set[str]:
     """Who is blamed by an audit."""
     return {outcome.culprit.name for outcome in found.values() if outcome.culprit is not None}
-
-
-def failed(found: Mapping[str, CheckOutcome]) -> dict[str, str]:
-    """The checks that failed, with their codes."""
-    return {name: outcome.code for name, outcome in found.items() if outcome.status == "failed"}
 
 
 def written(lie: Lie, folder: Path) -> Folders | None:

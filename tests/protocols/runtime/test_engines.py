@@ -294,13 +294,6 @@ def counting(function: Callable[..., Any], name: str, calls: list[str]) -> Calla
     return counted
 
 
-def test_nothing_is_released_early() -> None:
-    made = setup()
-    one = Steps(made, "P1", 3)
-    with refused("role.publishes_before_its_end", error=LocalError):
-        byte_steps.release(made.session, one.states[-1], one.signer, one.steps[-1].counter, one.board)
-
-
 def test_session_refuses_names_and_nonces() -> None:
     made = setup(2, 1)
     session = made.session
@@ -313,10 +306,3 @@ def test_session_refuses_names_and_nonces() -> None:
         identities = {n: bytes(32) for n in ("P1", name, "charlie")}
         with refused(code, error=LocalError):
             Session(PROGRAM, parameters, identities, bytes(32))
-
-
-def test_a_role_must_hold_its_pinned_identity() -> None:
-    made = setup(2, 1)
-    identities = dict(made.identities) | {"P2": made.identities["P1"]}
-    with refused("session.pins_another_identity", error=LocalError):
-        made._replace(identities=identities).simulate()

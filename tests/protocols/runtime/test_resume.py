@@ -5,15 +5,11 @@ from __future__ import annotations
 from support.sessions import Setup, setup, start
 from support.toy_sum import PROGRAM, Sums, inputs
 
-from protocols.arithmetic.rng import Stream
-from protocols.crypto.identity import Identity
-from protocols.errors import LocalError, ReplayError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import Absent
-from tests.support.refusals import refused
 
 
 def test_marks_are_in_the_state() -> None:
@@ -59,19 +55,6 @@ def test_who_is_resumed_before_anybody_has_greeted_sees_greetings_that_come_late
     assert "PaillierKey" in [envelope.kind for envelope in again.advance()]
 
 
-def test_a_state_of_another_number_is_refused() -> None:
-    made = toy()
-    actor = first_stage(made, made.simulate().transcript.envelopes, patient=True)
-    actor.advance()
-    old = replay.save(actor)
-    new = replay.save(actor)
-    assert actor.counter == 2
-    assert replay.resume(made.session, new, made.identities["P1"], 2).counter == 2
-    for state, counter in ((old, 2), (new, 1), (new, 3), (old, 0)):
-        with refused("state.not_the_newest", error=ReplayError):
-            replay.resume(made.session, state, made.identities["P1"], counter)
-
-
 def test_no_identity_key_is_in_a_state() -> None:
     """Nobody can sign with a state; the twin that is handed the identity as an input shows that the search finds it."""
     made = setup(2, 1)
@@ -81,11 +64,3 @@ def test_no_identity_key_is_in_a_state() -> None:
     assert secret not in replay.save(actor)
     leaky = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], (secret,), {})
     assert secret in replay.save(leaky)
-
-
-def test_another_identity_cannot_resume() -> None:
-    made = setup(2, 1)
-    actor = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
-    stranger = Identity.generate(Stream.insecure_from_seed("stranger"))
-    with refused("session.pins_another_identity", error=LocalError):
-        replay.resume(made.session, replay.save(actor), stranger, 1)

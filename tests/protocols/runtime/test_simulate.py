@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support import votes
-from support.sessions import PROGRAMS, setup, start, with_roles
+from support.sessions import setup, start, with_roles
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError, PeerError
@@ -15,25 +15,11 @@ from protocols.pathak2010 import PROGRAM
 from protocols.pathak2010.messages import Half, Match
 from protocols.runtime.actor import Actor, Greetings, actors
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
+from protocols.runtime.envelope import Envelope
 from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import KEY_STAGE, RoleStepper
-from protocols.runtime.session import MAX_NAME, PUBLIC_NAME, Greeting, Program
+from protocols.runtime.session import MAX_NAME, Greeting
 from tests.support.refusals import refused
-
-
-@pytest.mark.parametrize("program", PROGRAMS, ids=["hardened", "printed"])
-def test_published_shares_are_the_results(program: Program) -> None:
-    run = setup(3, 4, program=program).simulate()
-    assert {name: share.y for name, share in run.published.items()} == {n: r.y for n, r in run.results.items()}
-    assert len({announced.commitments for announced in run.results.values()}) == 1
-    assert list(run.results) == ["P1", "P2", "P3", "charlie"]
-
-
-def test_shares_are_published_after_everybody_has_finished() -> None:
-    envelopes = setup(3, 1).simulate().transcript.envelopes
-    assert [e.kind for e in envelopes[-4:]] == ["PublishedShare"] * 4
-    assert {e.kind for e in envelopes[:-4] if e.to == PUBLIC_NAME} == {HELLO, STAGE_END}
 
 
 def test_a_share_leaves_after_it_has_been_told() -> None:

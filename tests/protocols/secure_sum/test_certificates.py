@@ -4,7 +4,7 @@ honest parties, who sign as their role does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, product
 
 import pytest
@@ -93,3 +93,34 @@ def test_a_certificate_is_good_with_a_quorum_of_members_and_not_without(t: int, 
             voided = {name for name, _ in c.voided}
             assert opened == (set(names) if good else set())
             assert voided == (set(c.p.parties) - set(names) if good else set())
+
+
+ALL, HONEST = ("P1", "P2", "P3", "P4", "P5"), ("P1", "P2", "P3", "P4")
+NO_CERTIFICATES: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, bytes]], Mapping[str, bytes]]]] = {
+    "of nobody": (ALL, lambda signed: {}),
+    "of one signer": (ALL, lambda signed: dict.fromkeys(ALL, signed["P1"])),
+    "of a signer who is not on the list": (HONEST, lambda signed: {n: s for n, s in signed.items() if n != "P4"}),
+}
+
+
+@pytest.mark.parametrize("which", NO_CERTIFICATES)
+def test_nobody_opens_a_share_on_what_is_no_certificate(which: str) -> None:
+    """Five parties, of whom one may vanish, and P5 is Charlie's."""
+    listed, change = NO_CERTIFICATES[which]
+    c = session(role_code.honest(), 5, 1, 1).seat()
+    agreed = c.propose(0, listed, HONEST)
+    c.certify(change(c.signatures(agreed, 0)), HONEST)
+    assert not c.to_charlie("Unmask", 0)
+
+
+def test_nobody_opens_shares_twice_in_a_sum_or_on_the_signatures_of_another() -> None:
+    c = session(role_code.honest(), 5, 1, 1, sums=(2, 2)).seat()
+    c.lead(0, ALL, HONEST)
+    c.propose(0, ALL[1:], ["P1"])
+    assert len([x for x in c.letters if x.sender == "P1" and type(x.message).__name__ == "Unmask"]) == 1
+    c = session(role_code.honest(), 5, 1, 1, sums=(2, 2)).seat()
+    c.lead(0, ALL, HONEST)
+    c.end(0, ALL, c.total(ALL, 0), HONEST)
+    c.propose(1, ALL, HONEST)
+    c.certify({name: signed.signature for name, signed in c.to_charlie("Signed", 0).items()}, HONEST)
+    assert not c.to_charlie("Unmask", 1)

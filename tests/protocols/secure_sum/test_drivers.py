@@ -8,23 +8,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support import byte_steps
+from support import byte_steps, role_code
+from support.coalition import session
 from support.repetitions import with_slow
 from support.sessions import Setup, by_link, play, start
 from support.sums import made, parameters
 
 from protocols.arithmetic.permutation import Permutation
-from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking, sealing
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor, actors
-from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.simulate import Run
-from protocols.secure_sum import PROGRAM, complete, dealing, ideal, masks, steps
+from protocols.secure_sum import PROGRAM, complete, dealing, ideal
 from protocols.secure_sum.parameters import Parameters
 from protocols.secure_sum.values import Vault
 from tests.support.refusals import refused
@@ -138,6 +137,27 @@ def test_after_a_crash_between_charge_and_letter_the_ledger_has_the_charge() -> 
     assert ledger == ["sum 0", "sum 1"]
 
 
+def test_the_ledger_is_told_before_a_masked_input_is_sent() -> None:
+    early: list[bool] = []
+
+    def charge(name: str, label: str) -> None:
+        early.append(any(envelope.kind == "Masked" for envelope in c.honest[name].out))
+
+    c = session(role_code.honest(), 5, 1, 1, charge=charge)
+    c.seat()
+    assert early == [False] * 4
+
+
+def test_who_is_in_a_sum_has_paid_for_it_though_it_heard_nothing_after_its_input() -> None:
+    everybody = ("P1", "P2", "P3", "P4", "P5")
+    c = session(role_code.honest(), 5, 1, 1).seat()
+    c.miss("P1")
+    c.lead(0, everybody, ("P2", "P3", "P4"))
+    assert [read.of for read in c.readable(0)] == [{"P1", "P2", "P3", "P4"}]
+    assert ("P1", "sum 0") in c.charged
+    assert ("P1", "sum 0") not in c.voided
+
+
 # What is kept.
 
 
@@ -226,16 +246,6 @@ def test_where_nobody_may_vanish_no_state_goes_back_to_a_sum_that_is_over(monkey
     assert (1, False, (True, False, False)) in held_of_sums(setup)
 
 
-def test_a_stage_that_does_not_take_the_place_of_the_one_before_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Endpoint.stage
-
-    async def keeping(me: Endpoint, role: Any, *args: Any, **how: Any) -> Any:
-        return await stage(me, role, *args, **how | {"replaces": False})
-
-    monkeypatch.setattr(Endpoint, "stage", keeping)
-    assert kept_too_long(TWO) > 0
-
-
 def link_keys_of(setup: Setup, name: str) -> list[bytes]:
     """What opens the recorded letters of a party to and from the others, the shares among them."""
     secrets = {other: seed.fork("channel").fork("x25519").bytes(32) for other, seed in setup.seeds.items()}
@@ -261,6 +271,15 @@ def test_no_later_state_opens_recorded_shares() -> None:
     before, after = openers(TWO)
     assert before > 0
     assert after == 0
+
+
+def test_no_key_of_a_link_is_a_mask_key() -> None:
+    """Else a mask key that is opened would open its owner's mail."""
+    p, parties = TWO.session.parameters, TWO.session.parties
+    mask_keys = {key for n in parties for key in dealing.deal_seeds(p, TWO.seeds[n].fork("greeting")).s}
+    roles = actors(*TWO, {})
+    assert {len(roles[name].channel.secret) for name in parties} == {masking.KEY_BYTES}
+    assert not mask_keys & {roles[name].channel.secret for name in parties}
 
 
 def test_links_that_stay_open_are_told_apart() -> None:
@@ -293,26 +312,6 @@ def test_no_size_depends_on_a_secret(name: str, vanish: dict[str, int]) -> None:
 
 def extreme(p: Parameters, value: Callable[[str, int], int], seed: int) -> Setup:
     return start(PROGRAM, p, ideal.inputs(p, value), f"extreme {seed}")
-
-
-def test_a_party_that_says_when_it_has_nothing_to_add_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    p, cover, send, something = (
-        SESSIONS["nobody may vanish"].session.parameters,
-        masks.mask_closed,
-        steps.send_masked,
-        [True],
-    )
-
-    def looking(p: Parameters, z: Vector, *more: Any) -> Vector:
-        something[0] = any(z)
-        return cover(p, z, *more)
-
-    def sending(me: Endpoint, *given: Any) -> None:
-        send(me, *given) if something[0] else me.stop("sum.nothing_to_add")
-
-    monkeypatch.setattr(masks, "mask_closed", looking)
-    monkeypatch.setattr(steps, "send_masked", sending)
-    assert sizes(extreme(p, EXTREMES[0], 0), {}) != sizes(extreme(p, EXTREMES[1], 0), {})
 
 
 def texts(secret: bytes) -> set[str]:

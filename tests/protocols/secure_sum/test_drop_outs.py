@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, product
-from typing import Any
 
 import pytest
 from support.repetitions import with_slow
 from support.sessions import Setup
 from support.sums import Ledger, Loose, Outcome, made, outcome, parameters, simulated, wrong
 
-from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
-from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.inbox import Inbox
 from protocols.runtime.simulate import DropOutAfter
-from protocols.secure_sum import disputes, masks, steps
-from protocols.secure_sum.parameters import Parameters
 
 THREE = made(parameters(3, 0, 1))
 READY, MASKED, EVERY = 4, 6, 9  # envelopes of a party of three: to be ready, to have masked, to the end of one sum
@@ -164,76 +158,3 @@ def test_who_came_too_late_is_back_in_the_next_sum(kind: str) -> None:
     assert [note.rule.fields for note in loose.roles[CURATOR_NAME].notes] == [
         {"kind": x, "stage": "sum0"} for x in late
     ]
-
-
-# Twins: what the checks of this file are there for.
-
-
-def no_charge(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Endpoint, "spend", lambda me, label: None)
-
-
-def impatient(patch: pytest.MonkeyPatch) -> None:
-    """A charge is void as soon as the sender has waited for an answer."""
-    send = steps.send_masked
-
-    def voiding(me: Endpoint, *given: Any) -> None:
-        send(me, *given)
-        me.refund("sum 0")
-
-    patch.setattr(steps, "send_masked", voiding)
-
-
-def no_void(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Endpoint, "refund", lambda me, label: None)
-
-
-def masks_left_on(patch: pytest.MonkeyPatch) -> None:
-    """The pair masks of those who vanished are not taken off."""
-    lift = masks.unmask_sum
-
-    def lifting(p: Parameters, at: bytes, y: Mapping[int, Vector], seeds: Mapping[int, bytes], *rest: Any) -> Vector:
-        return lift(p, at, y, {i: seed for i, seed in seeds.items() if i in y}, *rest)
-
-    patch.setattr(masks, "unmask_sum", lifting)
-
-
-def early_start(patch: pytest.MonkeyPatch) -> None:
-    """Parties pay with their greeting."""
-    held_ = disputes.receive_shares
-
-    async def paying(me: Endpoint, *given: Any) -> Any:
-        me.spend("sum 0")
-        return await held_(me, *given)
-
-    patch.setattr(disputes, "receive_shares", paying)
-
-
-@pytest.mark.parametrize(
-    ("twin", "vanish", "said"),
-    [
-        (no_charge, {}, "left without a charge"),
-        (impatient, {}, "void, and in the sum"),
-        (impatient, {CURATOR_NAME: 6}, "void without a certificate"),
-        (masks_left_on, {"P2": 5}, "sum 0 is not that of its members"),
-        (early_start, {"P2": 3}, "charged before the start"),
-    ],
-)
-def test_a_twin_is_told_apart(twin: Any, vanish: dict[str, int], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    twin(monkeypatch)
-    ledger = Ledger()
-    left = outcome(simulated(THREE, ledger, vanish))
-    assert any(said in found for found in wrong(THREE, left, ledger))
-
-
-def test_a_charge_that_stays_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    no_void(monkeypatch)
-    loose = Loose(THREE, Stream.insecure_from_seed("late"), held=held("Masked", "P2"))
-    assert any("P2 was not in" in found for found in wrong(THREE, loose.run(), loose.ledger))
-
-
-def test_late_mail_that_is_not_dropped_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Inbox, "_is_late", lambda box, mail, stage: False)
-    loose = Loose(made(parameters(3, 0, 1, (2, 1))), Stream.insecure_from_seed("late"), held=held("Masked", "P2"))
-    loose.run()
-    assert CURATOR_NAME in loose.raised

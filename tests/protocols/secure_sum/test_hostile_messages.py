@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support import role_code
 from support.coalition import Coalition, session
-from support.role_code import Code, Patch, copied
+from support.role_code import Code
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.endpoint import Endpoint
@@ -169,7 +169,7 @@ def _sums(c: Coalition) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("place", PLACES, ids=NAMES)
 def test_every_field_may_hold_anything(place: tuple[str, str, Any]) -> None:
-    check(place, "flipped", TO[place[0]])
+    check(place, "FLIPPED" if place[2].count else "flipped", TO[place[0]])
 
 
 @pytest.mark.slow
@@ -179,11 +179,3 @@ def test_every_field_may_hold_anything_towards_anybody(place: tuple[str, str, An
     for how in (*TWISTS, *vectors):
         for to in (TO[place[0]], TO[place[0]][:1], TO[place[0]][-1:]):
             check(place, how, to)
-
-
-def test_a_role_that_opens_without_a_certificate_is_found() -> None:
-    broken = copied(Patch("sums", "U or range(p.K))) < p.Q:", "U or range(p.K))) < 0:"))
-    place = next(place for place in places(broken) if place[1] == "Certificate")
-    c, heard = run(broken, *place, "ZERO", TO[CURATOR_NAME])
-    with pytest.raises(AssertionError, match=r"^assert 0 >= 3"):
-        opened_on_certificates(c, heard)

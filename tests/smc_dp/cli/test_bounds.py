@@ -37,12 +37,10 @@ FINE = "sex,age,back\nf,18,no\nm,64,no\nf,111,no\n"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def _files(folder: Path) -> None:
     texts = {"dictionary.csv": DICTIONARY, "bounds.toml": BOUNDS, "bad.csv": FAULTY, "good.csv": FINE}
     for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
+        (folder / name).write_text(text)
 
 
 def said(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
@@ -142,9 +140,8 @@ def test_a_site_s_own_terms_say_how_its_file_is_written(folder: Path, capsys: py
 
 
 def test_columns_that_no_bounds_name_and_columns_of_another_unit_are_warned_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("north.csv").write_text("weight,back,ward\n150,no,a\n160,yes,b\n70,yes,b\n")
     Path("bounds.toml").write_text('[label]\ncolumn = "back"\nclasses = ["no", "yes"]\n[columns]\nweight = [30, 120]\n')
     assert main(["bounds", "check", "north.csv", "--bounds", "bounds.toml", "--party", "north", "--json"]) == 0

@@ -26,34 +26,16 @@ from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.target import NoiseName, Target
+from tests.support.commands import refusal
 from tests.support.refusals import refused
 
 SMALL = ["lab", "compare", "--methods", "wsum,central", "--epsilons", "1,inf", "--repeats", "2", "--jobs", "1"]
 SMALLEST = [*SMALL, "--methods", "central", "--epsilons", "0.5", "--repeats", "1"]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch) -> Path:
-    monkeypatch.delenv("SMC_DP_DATA", raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def table(folder: Path) -> list[dict[str, str]]:
     with (folder / "results.csv").open() as file:
         return list(csv.DictReader(file))
-
-
-def complaint(capsys, folder: Path, *argv: str) -> str:
-    """The one line of a refused command; nothing is written."""
-    before = sorted(folder.rglob("*"))
-    code = main(list(argv))
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, "")
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    assert sorted(folder.rglob("*")) == before
-    return err
 
 
 def test_compare_writes_a_table_pictures_and_a_page(folder, capsys):
@@ -85,7 +67,7 @@ def test_the_same_command_goes_on_and_another_is_refused(folder, capsys):
     same = [name for name in first[0] if name != "seconds"]
     assert [[r[n] for n in same] for r in table(folder / "out")] == [[r[n] for n in same] for r in first]
     capsys.readouterr()
-    assert "another plan" in complaint(capsys, folder, *command, "--insecure-seed", "4")
+    assert "another plan" in refusal(capsys, folder, *command, "--insecure-seed", "4")
 
 
 def test_who_stops_a_run_is_told_how_to_go_on(folder, capsys, monkeypatch):
@@ -122,16 +104,16 @@ def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatc
     ],
 )
 def test_a_wrong_option_is_one_line(argv, names, folder, capsys):
-    line = complaint(capsys, folder, *SMALL, *argv)
+    line = refusal(capsys, folder, *SMALL, *argv)
     for name in names:
         assert name in line
 
 
 def test_a_figure_that_no_paper_has(folder, capsys):
-    line = complaint(capsys, folder, "lab", "reproduce", "hamm-fig9")
+    line = refusal(capsys, folder, "lab", "reproduce", "hamm-fig9")
     assert "'hamm-fig9'" in line
     assert "pathak-fig2" in line
-    assert "a9a" in complaint(capsys, folder, "lab", "reproduce", "pathak-fig2")
+    assert "a9a" in refusal(capsys, folder, "lab", "reproduce", "pathak-fig2")
 
 
 def test_help_names_every_figure_and_has_examples(capsys):
@@ -178,8 +160,8 @@ def test_data_list(folder, capsys):
 
 
 def test_data_verify_names_what_is_wrong(folder, capsys):
-    assert "--data-dir" in complaint(capsys, folder, "lab", "data", "verify")
-    assert "not a folder" in complaint(capsys, folder, "lab", "data", "verify", "--data-dir", "nowhere")
+    assert "--data-dir" in refusal(capsys, folder, "lab", "data", "verify")
+    assert "not a folder" in refusal(capsys, folder, "lab", "data", "verify", "--data-dir", "nowhere")
     (folder / "files" / "a9a").mkdir(parents=True)
     (folder / "files" / "a9a" / "a9a.gz").write_bytes(b"not it")
     assert main(["lab", "data", "verify", "--data-dir", "files"]) == 2

@@ -67,20 +67,6 @@ def test_a_method_with_all_that_it_has(capsys: pytest.CaptureFixture[str], monke
     assert 0 <= low < high <= 1
 
 
-@pytest.mark.slow
-def test_a_method_at_a_dimension_of_its_own(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The canary is searched for; half the noise is caught in both audits."""
-    monkeypatch.setattr("smc_dp.cli.epsilon._FEWER_REPEATS", 2)
-    arguments = ("central", "--noise", "gauss", "--dimension", "2", "--lambda", "0.1", "--epsilon", "8")
-    code, found = answer(capsys, *arguments, "--trials", "200")
-    assert (code, found["refuted"]) == (0, False)
-    audit = found["audits"][0]
-    assert 0.95 < audit["reach"]["moved"] / audit["reach"]["claimed"] <= 1
-    assert (audit["power"]["caught"], audit["power"]["repeats"], audit["power"]["draws"]) == (2, 2, 200)
-
-
 def test_a_method_that_claims_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("batch", "--trials", "200") == 0
     printed = capsys.readouterr().out

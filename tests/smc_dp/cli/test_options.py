@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
@@ -54,21 +52,15 @@ def test_parameters_become_options_at_the_start_and_in_backquotes(said: str, pri
 def test_the_names_are_those_of_the_command(command: Callable[..., int | None], names: dict[str, str]) -> None:
     found = Invocation(command, {}).names()
     assert {name: found.get(name) for name in names} == names
+    assert command is train_together or "key_bits" not in found  # the names of no other command
 
 
 def test_a_file_with_the_name_of_a_parameter_is_no_option_in_a_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "methods").touch()
     assert main(["lab", "compare", "--methods", "newton", "--out", "methods"]) == 2
     assert capsys.readouterr().err.startswith("error: methods: ")
-
-
-def test_a_command_has_the_names_of_no_other() -> None:
-    found = Invocation(init_ledger, {}).names()
-    assert "key_bits" not in found
-    assert "folder" not in found
 
 
 @pytest.mark.parametrize(
@@ -91,35 +83,9 @@ def test_a_command_has_the_names_of_no_other() -> None:
         ("lab reproduce nothing", "figure: wanted one of pathak-fig2, "),
     ],
 )  # fmt: skip
-def test_messages_of_the_library_name_options(
-    argv: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SMC_DP_DATA", raising=False)
+def test_messages_of_the_library_name_options(argv: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(argv.split()) == 2
     assert capsys.readouterr().err.startswith(f"error: {line}")
-
-
-class Interrupted:
-    """Somebody presses Ctrl-C while this module is looked for."""
-
-    def __init__(self, module: str) -> None:
-        self.module = module
-
-    def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
-        """Interrupts, or leaves it to the next finder."""
-        if name == self.module:
-            raise KeyboardInterrupt
-        return None
-
-
-def test_an_interrupt_while_a_command_imports_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delitem(sys.modules, "smc_dp.run.simulation", raising=False)
-    monkeypatch.setattr(sys, "meta_path", [Interrupted("smc_dp.run.simulation"), *sys.meta_path])
-    assert main(["run"]) == 130
-    assert capsys.readouterr() == ("", "interrupted\n")
 
 
 ALONE: dict[str, tuple[str, dict[str, str]]] = {

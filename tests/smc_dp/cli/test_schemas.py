@@ -17,13 +17,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support import studies
 from support.audited import toy_run
+from support.audits import audit
 from support.clear import shared
-from support.mutants import audit
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import Transcript
@@ -208,24 +206,3 @@ def test_a_schema_refuses_what_lacks_something_or_has_something_else(name: str, 
         assert not all(fit), f"{place} may be anything"
         for other in compress(OTHERS, taken):
             assert validator.is_valid(put(paper, place, other)), (place, other)
-
-
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@pytest.mark.parametrize("name", ["bounds", "release", "shares"])
-def test_what_a_schema_refuses_the_reader_refuses(name: str, written: dict[str, list[Any]]) -> None:
-    validator = judge(name)
-    known = [(document, place) for document in written[name] for place in places(document)]
-
-    @settings(max_examples=30, deadline=None)
-    @given(st.sampled_from(known), anything)
-    def holds(known: tuple[Any, Place], value: Any) -> None:
-        changed = put(*known, value)
-        assert validator.is_valid(on_paper(changed)) or not reads(name, changed)
-
-    holds()

@@ -45,19 +45,7 @@ def test_short_help_shows_few_options_and_the_other_help_all(capsys: pytest.Capt
         assert shown([*command.split(), "--help"], capsys) < shown([*command.split(), "--help-all"], capsys)
 
 
-def test_all_faults_of_options_are_told_at_once(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_all_faults_of_options_are_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--epsilon", "-1", "--key-bits", "x", "--link", "moon"]) == 2
-    assert [line.split(":")[1].strip() for line in capsys.readouterr().err.splitlines()] == [
-        "--epsilon",
-        "--key-bits",
-        "--link",
-    ]
-    assert main(["run", "--method", "newton", "--lambda", "1", "--key-bits", "2048", "--drop-out", "x"]) == 2
-    assert [line.split(":")[1].strip() for line in capsys.readouterr().err.splitlines()] == [
-        "--lambda",
-        "--key-bits",
-        "--drop-out",
-    ]
+    named = [line.split(":")[1].strip() for line in capsys.readouterr().err.splitlines()]
+    assert named == ["--epsilon", "--key-bits", "--link"]

@@ -24,9 +24,8 @@ def charge(path: str, run: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def north(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def north(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A ledger of north with two entries, whose head south has cosigned."""
-    monkeypatch.chdir(tmp_path)
     assert main(["identities", "new", "north"]) == 0
     assert main(["ledger", "init", "north.ledger", "--budget", "1"]) == 0
     charge("north.ledger", "1")

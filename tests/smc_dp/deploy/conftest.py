@@ -13,7 +13,6 @@ from support import sites
 from support.sites import Sites
 
 from protocols.crypto import identity
-from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Frame
 
 _IN_MEMORY = Path("/dev/shm")
@@ -24,8 +23,7 @@ def _signatures_and_frames_are_read_once() -> Iterator[None]:
     """Sites of one process verify the same signatures and decode the same frames again: a seventh of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(identity, "_is_accepted_fast", lru_cache(1 << 14)(identity._is_accepted_fast))
-        for kind in (Frame, Approval):
-            patch.setattr(kind, "decode", staticmethod(lru_cache(1 << 12)(kind.decode)))
+        patch.setattr(Frame, "decode", staticmethod(lru_cache(1 << 12)(Frame.decode)))
         yield
 
 
@@ -46,12 +44,20 @@ def fast_path(fast_folder: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=fast_folder))
 
 
+@pytest.fixture(autouse=True)
+def _sites_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close at the end of a test the sites that it has begun."""
+    begun, begin = list[Sites](), Sites.begin
+    monkeypatch.setattr(Sites, "begin", lambda run, name: (begun.append(run), begin(run, name)))
+    yield
+    for run in begun:
+        run.close()
+
+
 @pytest.fixture
-def run(played: Sites, fast_path: Path) -> Iterator[Sites]:
+def run(played: Sites, fast_path: Path) -> Sites:
     """A copy of what a module has played so far, for one test."""
-    found = played.again(fast_path / "run")
-    yield found
-    found.close()
+    return played.again(fast_path / "run")
 
 
 @pytest.fixture(scope="session")

@@ -81,7 +81,6 @@ def test_the_others_go_on_at_once_without_a_party_that_gives_up(fast_path: Path)
     run.run()
     assert [run.ends[name] for name in ("P2", "P3", "charlie")] == ["released"] * 3
     assert run.clock.now - before < MESSAGES, "nobody waits for its deadline"
-    run.close()
 
 
 def test_where_nobody_may_be_lost_its_word_ends_the_session_for_all(fast_path: Path) -> None:
@@ -92,7 +91,6 @@ def test_where_nobody_may_be_lost_its_word_ends_the_session_for_all(fast_path: P
     run.away.add("P1")
     run.run()
     assert {run.ends[name] for name in ("P2", "P3", "charlie")} == {"ended"}
-    run.close()
 
 
 def test_before_the_session_the_others_hear_that_it_does_not_take_part(fast_path: Path) -> None:
@@ -102,7 +100,6 @@ def test_before_the_session_the_others_hear_that_it_does_not_take_part(fast_path
     run.stop("P1")
     found = abandon(run)
     assert (found.notified, found.charged, notices(run)) == (True, False, ["refused"])
-    run.close()
 
 
 def test_a_relay_that_is_away_changes_nothing_but_that_nobody_knows(fast_path: Path) -> None:
@@ -116,7 +113,6 @@ def test_a_relay_that_is_away_changes_nothing_but_that_nobody_knows(fast_path: P
     assert (again.notified, again.status, notices(run)) == (True, found.status, ["aborted"])
     assert abandon(run).as_dict() == again.as_dict()
     assert notices(run) == ["aborted"]
-    run.close()
 
 
 @pytest.mark.parametrize(("until", "entry"), [(in_stage("setup"), "refunded"), (has_input, "open")])
@@ -137,7 +133,6 @@ def test_without_a_key_it_erases_and_its_program_does_the_rest(
     here = run.at["P1"]
     assert site_status(run.study, here.folder / "state") == found.status
     assert erase_missed(run.study, here.folder / "state", here.folder / "counters", run.clock.now) == found.status
-    run.close()
 
 
 def test_a_study_that_is_over_stays_as_it_ended(fast_path: Path) -> None:
@@ -146,7 +141,6 @@ def test_a_study_that_is_over_stays_as_it_ended(fast_path: Path) -> None:
     found = abandon(run)
     assert (found.status.end, found.notified, found.settled) == ("released", True, True)
     assert (notices(run), run.at["P1"].entries()) == (["done"], ["released"])
-    run.close()
 
 
 def test_the_key_of_another_site_is_refused_before_anything_is_done(fast_path: Path) -> None:
@@ -157,4 +151,3 @@ def test_the_key_of_another_site_is_refused_before_anything_is_done(fast_path: P
     with refused("key.of_another_site", name="P1"):
         abandon(run)
     assert not is_erased(run)
-    run.close()

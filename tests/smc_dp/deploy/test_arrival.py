@@ -128,7 +128,6 @@ def test_before_the_session_nothing_overlong_is_kept_either(fast_path: Path) -> 
     assert (run.ends["P2"], run.facts("P2")["code"]) == ("aborted", "arrival.too_long")
     assert run.stores["P2"].received() == []
     assert run.evidence("P2") == []
-    run.close()
 
 
 def test_status_messages_approvals_and_parts_of_a_record_are_bounded_too(run: Sites) -> None:

@@ -142,7 +142,6 @@ def test_who_stays_away_is_waited_for_and_pays_for_what_left(case: str, fast_pat
     assert tuple(run.at[name].entries()[0] for name in run.study.parties) == absence.charges
     assert len(set(run.releases().values())) <= 1
     assert all(len(run.at[name].entries()) == 1 for name in run.study.parties)
-    run.close()
 
 
 def test_who_ended_is_over_and_begins_nothing_anew(fast_path: Path) -> None:
@@ -157,7 +156,6 @@ def test_who_ended_is_over_and_begins_nothing_anew(fast_path: Path) -> None:
     run.run()
     assert (run.ends, run.frames()) == (absence.ends, before)
     assert run.at["P1"].entries() == ["refunded"]
-    run.close()
 
 
 def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: Path) -> None:
@@ -169,7 +167,6 @@ def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: 
     assert not any(p.lane == "envelope" for p in run.frames())
     assert [run.at[name].entries() for name in run.study.parties] == [[], [], []]
     assert GREETINGS <= run.clock.now - sites.NOON <= GREETINGS + 15
-    run.close()
 
 
 def test_a_clock_that_was_set_back_is_one_line(fast_path: Path) -> None:
@@ -180,7 +177,6 @@ def test_a_clock_that_was_set_back_is_one_line(fast_path: Path) -> None:
     run.clock.now -= 3600
     with refused("clock.set_back", error=StoreError, seconds=3600.0):
         run.turn("P1")
-    run.close()
 
 
 def test_a_ledger_that_cannot_be_read_ends_nothing(curator_run: Sites, fast_path: Path) -> None:
@@ -198,7 +194,6 @@ def test_a_ledger_that_cannot_be_read_ends_nothing(curator_run: Sites, fast_path
     run.run()
     assert sites.stage_result(run) == sites.stage_result(curator_run)
     assert run.at["P1"].entries() == ["released"]
-    run.close()
 
 
 def test_who_was_away_takes_the_record_although_a_party_came_back_after_it(fast_path: Path) -> None:
@@ -220,7 +215,6 @@ def test_who_was_away_takes_the_record_although_a_party_came_back_after_it(fast_
     assert run.ends["P1"] == "released", run.facts("P1")["why"]
     assert run.at["P1"].entries() == ["released"]
     assert len({run.releases()[name] for name in ("P1", "P2", "charlie")}) == 1
-    run.close()
 
 
 def test_who_vanished_costs_one_deadline_and_is_waited_for_again_once_it_is_back(fast_path: Path) -> None:

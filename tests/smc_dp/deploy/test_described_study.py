@@ -96,4 +96,3 @@ def test_all_sites_have_the_same_figures_after_a_drop_out(
         ("b", "slope"),
     ]
     assert audit_run(run.at["P1"].folder / "run").passed
-    run.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,39 +18,9 @@ pytestmark = pytest.mark.slow
 RECORD, RELEASE = "transcript.jsonl", "release.json"
 
 
-@pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return environment(tmp_path_factory.getbasetemp().parent)
-
-
-@contextmanager
-def running(sites: FlareSites) -> Iterator[FlareSites]:
-    try:
-        yield provisioned(sites)
-    finally:
-        sites.kill_all()
-
-
 @pytest.fixture
-def sites(tmp_path: Path, programs: Path) -> Iterator[FlareSites]:
-    with running(FlareSites(tmp_path, programs, agreed(tmp_path / "own"))) as found:
-        yield found
-
-
-def check_releases(runs: list[Path], ledgers: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """All have the same record and release, an audit accepts them, and each book has one entry, which was released."""
-    for name in (RECORD, RELEASE):
-        assert len({(run / name).read_bytes() for run in runs}) == 1
-    capsys.readouterr()
-    assert main(["audit", str(runs[0])]) == 0
-    for path in ledgers:
-        assert entries(path) == CHARGED_ONCE
-
-
-def test_a_site_that_never_returns_is_gone_on_without(
-    tmp_path: Path, programs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Its job, and FLARE there, die in a secure sum that can lose a party: the others release, and the job ends."""
+def sites(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlareSites]:
+    """Sites of a secure sum that can lose a party."""
     target = {"epsilon": "1", "delta": "1e-5", "noise": "ddg", "calibration": "proven"}
     sums = {"name": "secure_sum", "colluders": 0, "dropouts": 1, "most_rows": 10**7, "sizes": "hidden"}
     study = agreed(
@@ -59,20 +28,11 @@ def test_a_site_that_never_returns_is_gone_on_without(
         method={"name": "newton", "adjacency": "replace"},
         protocol={**sums, "verifiable": False, "output": "curator", "left_out": []},
     )  # fmt: skip
-    with running(FlareSites(tmp_path, programs, study)) as sites:
-        sites.begin_all()
-        sites.submit(sites.kit / "job")
-        until("a session", lambda: "greetings: " in sites.details("site-2"), 60, look=0.005)
-        doomed = sites.all_of("site-2")
-        until("a sum", lambda: "sum1: " in sites.details("site-2"), 60, look=0.005)  # before, nobody can be lost
-        kill(*doomed)
-        left = [site for site in sites.names if site != "site-2"]
-        until("a release at the others", lambda: all(RELEASED in sites.log(site) for site in left), 90)
-        until("the job's end", lambda: not sites.jobs_of(sites.relay), 60)
-        ledgers = [sites.own(site) / f"{study.parties[n]}.ledger" for n, site in ((0, "site-1"), (2, "site-3"))]
-        check_releases([sites.own(site) / "run" for site in left], ledgers, capsys)
-        record = map(json.loads, (sites.own("site-1") / "run" / RECORD).read_text().splitlines())
-        assert {line["from"] for line in record if line.get("kind") == "Absent"} == {"so.uth"}
+    found = FlareSites(tmp_path, environment(tmp_path_factory.getbasetemp().parent), study)
+    try:
+        yield provisioned(found)
+    finally:
+        found.kill_all()
 
 
 # A hub whose own policies let anything through; one site, the twin, lets its jobs do anything too.
@@ -129,19 +89,35 @@ def job(sites: FlareSites, name: str, path: str, study: str) -> Path:
     return made
 
 
-def test_a_hub_that_sends_code_or_names_another_class_or_study_is_refused(sites: FlareSites) -> None:
-    """And what code could do where it runs, at the twin, does not bring it another site's mail."""
+def test_hostile_jobs_are_refused_and_a_site_that_never_returns_is_gone_on_without(
+    sites: FlareSites, capsys: pytest.CaptureFixture[str]
+) -> None:
     for who in (sites.relay, TWIN):
         let_anything_through(sites.packages / who / "local")
-    strict, other = [site for site in sites.names if site != TWIN], "f" * 64
-    places = sites.packages / sites.relay / "local" / "smc_dp"
+    hostile = hostile_jobs(sites)
+    sites.begin_all()
+    check_refusals(sites, hostile)
+    until("the end of these jobs", lambda: not any(map(sites.jobs_of, (sites.relay, *sites.names))), 60)
+    check_drop_out(sites)
+    capsys.readouterr()
+    assert main(["audit", str(sites.own("site-1") / "run")]) == 0
+
+
+def hostile_jobs(sites: FlareSites) -> list[Path]:
+    """One that brings code, one that names another class, and one that names another study."""
+    other, places = "f" * 64, sites.packages / sites.relay / "local" / "smc_dp"
     shutil.copytree(places / sites.study.digest, places / other)
     code = job(sites, "code", "evil.Evil", sites.study.digest)
     (code / "app" / "custom").mkdir()
     (code / "app" / "custom" / "evil.py").write_text(EVIL)
-    sites.begin_all()
-    for hostile in (code, job(sites, "class", NOT_LISTED, sites.study.digest), job(sites, "study", EXECUTOR, other)):
-        sites.submit(hostile)
+    return [code, job(sites, "class", NOT_LISTED, sites.study.digest), job(sites, "study", EXECUTOR, other)]
+
+
+def check_refusals(sites: FlareSites, hostile: list[Path]) -> None:
+    """What code could do where it runs, at the twin, does not bring it another site's mail."""
+    strict = [site for site in sites.names if site != TWIN]
+    for made in hostile:
+        sites.submit(made)
     left = sites.packages / TWIN / "was-here"
     until("code at the twin", left.exists, 60)
     until("a class refused", lambda: all("is not in allow_list" in sites.log(site) for site in strict), 60)
@@ -156,3 +132,21 @@ def test_a_hub_that_sends_code_or_names_another_class_or_study_is_refused(sites:
     assert "ok" not in codes.values()
     assert "invalid auth token signature" in sites.log(sites.relay)
     assert sites.frames("north") == 0
+
+
+def check_drop_out(sites: FlareSites) -> None:
+    """The job of a site, and FLARE there, die in the session: the others release the same, and the job ends."""
+    sites.submit(sites.kit / "job")
+    until("a session", lambda: "greetings: " in sites.details("site-2"), 60, look=0.005)
+    doomed = sites.all_of("site-2")
+    until("a sum", lambda: "sum1: " in sites.details("site-2"), 60, look=0.005)  # before, nobody can be lost
+    kill(*doomed)
+    left = [site for site in sites.names if site != "site-2"]
+    until("a release at the others", lambda: all(RELEASED in sites.log(site) for site in left), 90)
+    until("the job's end", lambda: not sites.jobs_of(sites.relay), 60)
+    for name in (RECORD, RELEASE):
+        assert len({(sites.own(site) / "run" / name).read_bytes() for site in left}) == 1
+    for number, site in ((0, "site-1"), (2, "site-3")):
+        assert entries(sites.own(site) / f"{sites.study.parties[number]}.ledger") == CHARGED_ONCE
+    record = map(json.loads, (sites.own("site-1") / "run" / RECORD).read_text().splitlines())
+    assert {line["from"] for line in record if line.get("kind") == "Absent"} == {"so.uth"}

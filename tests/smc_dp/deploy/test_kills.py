@@ -169,7 +169,6 @@ def test_dead_between_a_commit_and_its_send_a_site_sends_what_it_committed(
     run = mortal(curator_run, fast_path, fate, monkeypatch, coins=None)
     assert sites.ends(run) == ["released"] * 4
     assert len(fate.deaths) == 1
-    run.close()
 
 
 def test_dead_between_two_things_that_belong_together_a_site_does_the_second(
@@ -181,4 +180,3 @@ def test_dead_between_two_things_that_belong_together_a_site_does_the_second(
     assert sites.stage_result(run) == sites.stage_result(curator_run)
     assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
     assert not fate.left
-    run.close()

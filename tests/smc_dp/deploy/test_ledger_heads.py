@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,7 +19,6 @@ import pytest
 import tomlkit
 from support import sites, studies
 from support.relay_carriers import InMemoryCarrier
-from support.relays import identity, ready, relay, study_text, without_server
 from support.sites import GREETINGS, LINEAR, Sites
 from support.studies import IDENTITIES, study, text
 
@@ -29,7 +27,6 @@ from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.cli.main import main
-from smc_dp.core.documents import parse_document
 from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.deploy import paths
 from smc_dp.deploy.frame import Frame, Lane
@@ -45,7 +42,7 @@ from smc_dp.deploy.ledger_heads import (
 )
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import DATABASE, read_frames
-from smc_dp.deploy.study import MOST_WITNESSES, JointStudy, witnesses_of
+from smc_dp.deploy.study import MOST_WITNESSES, witnesses_of
 from smc_dp.privacy.ledger.export import read_history
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.head import HeadRequest, verify_head
@@ -84,11 +81,9 @@ def another(run: Sites, folder: Path, said: str = "next", **stated: Any) -> Site
 
 
 @pytest.fixture
-def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
+def ended(curator_run: Sites, fast_path: Path) -> Sites:
     """A study that is over, whose sites the test may use for the next."""
-    made = another(curator_run, fast_path / "next")
-    yield made
-    made.close()
+    return another(curator_run, fast_path / "next")
 
 
 def made(run: Sites, name: str) -> list[Frame]:
@@ -184,7 +179,6 @@ def test_too_few_witnesses_end_the_study_without_a_charge_and_are_named(fast_pat
         assert "waiting for the witnesses P3" in run.said[name]
         assert run.at[name].entries() == []
     assert not any(p.lane == "envelope" and p.sender in ("P1", "P2") for p in run.frames())
-    run.close()
 
 
 def test_with_enough_witnesses_the_others_are_waited_for_so_long_that_no_greeting_is_late(fast_path: Path) -> None:
@@ -193,7 +187,6 @@ def test_with_enough_witnesses_the_others_are_waited_for_so_long_that_no_greetin
     assert GREETINGS / 2 <= run.clock.now - sites.NOON <= GREETINGS / 2 + 15
     run.away.clear()
     assert sites.ends(run.run()) == ["released"] * 4  # it is back before the others give up
-    run.close()
 
 
 def test_a_party_whose_charge_no_witness_cosigns_is_refunded(fast_path: Path) -> None:
@@ -204,7 +197,6 @@ def test_a_party_whose_charge_no_witness_cosigns_is_refunded(fast_path: Path) ->
     assert (run.ends["P1"], run.facts("P1")["code"]) == ("deadline", "witnesses.silent")
     assert run.at["P1"].entries() == ["refunded"]
     assert not any((p.sender, p.lane) == ("P1", "envelope") for p in run.frames())
-    run.close()
 
 
 def test_a_witness_that_another_study_has_moved_is_asked_again(fast_path: Path) -> None:
@@ -218,7 +210,6 @@ def test_a_witness_that_another_study_has_moved_is_asked_again(fast_path: Path) 
     asked = [p.number for p in run.frames() if (p.sender, p.to, p.lane) == ("P1", "P2", "head")]
     assert asked == [0, 1]
     assert any("did not cosign the ledger of P1" in line for line in run.said["P2"])
-    run.close()
 
 
 def checked(run: Sites, ledger: Path, **stated: Any) -> int:
@@ -241,13 +232,11 @@ def test_a_ledger_is_checked_against_the_heads_of_a_study(fast_path: Path, capsy
         own.check(read_history(before))
     assert (checked(run, ledger), checked(run, before)) == (0, 1)
     assert "FAILED" in capsys.readouterr().out
-    run.close()
 
 
 def test_a_study_that_too_few_have_cosigned_fails_the_check(fast_path: Path) -> None:
     run = silent(fast_path, witnesses_needed=3).run()
     assert checked(run, run.at["P1"].ledger, witnesses_needed=3) == 1
-    run.close()
 
 
 # What others can send.
@@ -290,7 +279,6 @@ def test_no_word_of_a_witness_refuses_a_ledger(fast_path: Path) -> None:
     run.away.add("P2")
     run.run()
     assert (run.ends["P1"], run.facts("P1")["code"]) == ("deadline", "witnesses.silent")
-    run.close()
 
 
 def test_a_witness_moves_by_the_owners_signature_alone(fast_path: Path) -> None:
@@ -307,7 +295,6 @@ def test_a_witness_moves_by_the_owners_signature_alone(fast_path: Path) -> None:
     assert seen_by(fast_path, "P3") == 0
     (answer,) = (p for p in run.frames() if (p.sender, p.to, p.lane) == ("P3", "P1", "cosigned"))
     assert answer.body == b""
-    run.close()
 
 
 def test_a_head_for_another_study_is_not_cosigned(fast_path: Path) -> None:
@@ -317,7 +304,6 @@ def test_a_head_for_another_study_is_not_cosigned(fast_path: Path) -> None:
     for _ in range(3):
         run.turn("P3")
     assert seen_by(fast_path, "P3") == 0
-    run.close()
 
 
 def test_what_a_witness_has_said_is_for_one_approval_of_one_party(fast_path: Path) -> None:
@@ -374,7 +360,6 @@ def test_a_head_without_the_cosignature_of_its_witness_does_not_count(fast_path:
     run.turn("P1")
     assert any(p.lane == "cosigned" for p in run.stores["P1"].received())
     assert run.going["P1"]._heads.own.cosigned == []
-    run.close()
 
 
 def test_a_witness_that_dies_before_its_answer_is_kept_gives_it_again(fast_path: Path) -> None:
@@ -389,7 +374,6 @@ def test_a_witness_that_dies_before_its_answer_is_kept_gives_it_again(fast_path:
     assert sites.ends(run) == ["released"] * 4
     (answer,) = (p.body for p in run.frames() if (p.sender, p.to, p.lane) == ("P3", "P1", "cosigned"))
     assert answer == kept.encode()
-    run.close()
 
 
 def test_frames_of_heads_go_between_a_party_and_its_witnesses_alone() -> None:
@@ -609,6 +593,7 @@ def test_frames_are_read_by_lane(following: Following) -> None:
     assert {frame.lane for frame in read_frames(following.state, ["seen"])} == {"seen"}
 
 
+@pytest.mark.slow
 def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness_through_join(fast_path: Path) -> None:
     """One of three witnesses has seen the ledger at one of nine sizes; all others are silent. The ledger that is put
     back has fewer entries, or as many of which the last are others.
@@ -641,63 +626,3 @@ def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness_thro
         assert own == {"approval", "refusal"}
         refusals += 1
     assert refusals == 100
-
-
-def test_a_head_costs_less_than_5_milliseconds(fast_path: Path) -> None:
-    """A ledger of 60 entries: what the owner and one witness compute, without network and disk."""
-    ledger, agreed = fast_path / "ledger", sites.approval(STUDY, "P1")
-    Ledger.create(ledger, Fraction(1)).close()
-    for _ in range(59):
-        charge(ledger)
-    p1, p2 = sites.identity("P1"), sites.identity("P2")
-    history = read_history(ledger)
-    with Witness.create(fast_path / "w", "w") as w:
-        w.cosign(head_of(p1, ledger), p1.public)
-        costs = []
-        for _ in range(20):
-            began = time.process_time()
-            said = WitnessStatement.read(encode_seen(w, agreed, p1.public, p2), p2.public, agreed, p1.public)
-            request = HeadRequest.make(history, p1, said.last.size, STUDY.digest, "a" * 64)
-            note = w.cosign(HeadRequest.read(request.encode()), p1.public)
-            assert said.key.signature_in(SignedNote.read(note.encode()))
-            costs.append(time.process_time() - began)
-    assert min(costs) < 0.005
-
-
-@without_server
-@pytest.mark.slow
-def test_over_nats_the_one_witness_that_has_seen_more_is_enough(tmp_path: Path) -> None:
-    def brief(address: str) -> JointStudy:
-        return parse_document(JointStudy, said(address), "study")
-
-    def said(address: str) -> str:
-        return study_text(address).replace("greetings = 60", "greetings = 10")
-
-    with relay(tmp_path, stated=brief) as running:
-        names, files = running.study.names, dict[str, SiteFiles]()
-        north, south = names[:2]
-        for name in names:
-            files[name] = ready(tmp_path / name, name, running.study)
-            (tmp_path / name / "study.toml").write_text(said(running.study.relay))
-            shutil.copytree(running.site(name), tmp_path / name / "credentials")
-        older = tmp_path / north / "older"
-        ledger, counters = files[north].ledger, files[south].counters
-        assert ledger is not None
-        assert counters is not None
-        shutil.copy(ledger, older)
-        charge(ledger)
-        with own_witness(counters, identity(south).public, time.time) as witness:
-            witness.cosign(head_of(identity(north), ledger), identity(north).public)
-        shutil.copy(older, ledger)
-
-        def part(name: str) -> str:
-            try:
-                return take_part(tmp_path / name / "study.toml", files[name], lambda line: None).end
-            except InputError as error:
-                return error.code
-
-        with ThreadPoolExecutor(len(names)) as pool:
-            ends = dict(zip(names, pool.map(part, names), strict=True))
-    assert ends[north] == "head.seen_further"
-    assert "released" not in ends.values()
-    assert len(read_history(ledger).entries) == 1

@@ -194,7 +194,6 @@ def test_a_site_logs_the_code_of_an_error_of_its_carrier_and_its_owner_has_the_t
     assert any(CELL in line for line in run.said[study.parties[0]])
     assert any("relay.not_reached" in line for line in heard.lines)
     assert found_in(*heard.lines) == []
-    run.close()
 
 
 class Cell:

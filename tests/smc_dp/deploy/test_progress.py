@@ -69,7 +69,6 @@ def test_junk_in_each_look_from_the_start_does_not_make_a_holder_late(start: str
     found = course(run, lambda: (stage := next(stages, None)) and corrupted.sign(STAGE_END, stage))
     assert {found.consumed[name] for name in ("P1", "P3")} == {began + MESSAGES + ROUND - MESSAGES % ROUND}
     assert {mark.sender for mark in site_of(run, CURATOR_NAME).actor.marks} == {"P2", "P4"}
-    run.close()
 
 
 def test_junk_in_each_look_does_not_put_off_a_deadline_of_charlie_who_begins_last(fast_path: Path) -> None:
@@ -88,7 +87,6 @@ def test_junk_in_each_look_does_not_put_off_a_deadline_of_charlie_who_begins_las
     run.away.add("P4")
     found = course(run, lambda: (junk := next(signed, None)) and junk[0].sign(STAGE_END, junk[1]))
     assert not found.late(run)
-    run.close()
 
 
 @pytest.mark.parametrize(
@@ -143,7 +141,6 @@ def act_and_end(run: Sites, corrupted: tuple[str, ...], draws: Stream, *, silent
 
     found = course(run, act)
     assert not found.late(run), (found, found.late(run))
-    run.close()
 
 
 def test_all_approvals_are_waited_for_as_long_as_one(fast_path: Path) -> None:
@@ -155,7 +152,6 @@ def test_all_approvals_are_waited_for_as_long_as_one(fast_path: Path) -> None:
     course(run, lambda: run.begin(name) if (name := next(rounds)) else None)
     assert run.facts("P1")["code"] == "approvals.deadline"
     assert run.clock.now - sites.NOON <= GREETINGS + 2 * ROUND
-    run.close()
 
 
 def test_what_is_consumed_after_a_restart_is_progress_too(run: Sites) -> None:
@@ -254,7 +250,6 @@ def test_a_sum_that_is_given_up_is_charged_to_nobody(fast_path: Path) -> None:
     assert run.ends == {**dict.fromkeys(("P1", "P2", "P3", "P4"), "ended"), CURATOR_NAME: "aborted"}
     assert run.facts("P4")["left"] == ["sum 0"]
     assert [run.at[name].entries() for name in ("P1", "P2", "P3", "P4")] == [["refunded"]] * 4
-    run.close()
 
 
 class OneByOneCarrier(StatusFirstCarrier):
@@ -285,7 +280,6 @@ def test_a_program_that_was_suspended_reads_all_that_was_sent_before_the_session
     run.run()
     assert run.ends["P1"] == "ended"
     assert run.at["P1"].entries() == ["refunded"]
-    run.close()
 
 
 def counted(run: Sites, name: str) -> Counter[str]:

@@ -29,7 +29,6 @@ from smc_dp.deploy.arrival import plausible_absences
 from smc_dp.deploy.merge import TwoMessagesError
 from smc_dp.deploy.release import own_view
 from smc_dp.deploy.site_transcript import (
-    OwnLog,
     SessionEnvelopes,
     build_transcript,
     check_transcript,
@@ -394,10 +393,3 @@ def test_a_record_without_approvals_is_written_as_before() -> None:
     assert plain.dumps() == none.dumps()
     assert "approvals" not in json.loads(plain.dumps())
     assert json.loads(some.dumps())["approvals"] == []
-
-
-def test_a_log_is_what_a_site_sent_and_got(made: Deployed) -> None:
-    """The helper of these tests keeps apart what a site keeps apart."""
-    log = made.log(P1)
-    assert isinstance(log, OwnLog)
-    assert {e.sender for e in log.sent} == {P1} == {e.to for e in log.received}

@@ -35,7 +35,6 @@ def test_a_session_that_was_charged_by_a_lost_state_is_not_answered_again(curato
     with refused("ledger.charged_by_another_state"):
         run.run()
     assert not [p for p in run.frames() if (p.sender, p.lane) == ("P1", "envelope")]
-    run.close()
 
 
 def test_an_approval_does_not_serve_a_second_session(
@@ -75,7 +74,6 @@ def test_a_charge_stays_once_the_share_is_out_and_a_program_that_begins_anew_kno
 ) -> None:
     run = stopped_after_release(curator_run, fast_path)
     assert (run.ends["P1"], run.facts("P1")["left"], run.at["P1"].entries()) == ("aborted", [RELEASED], ["open"])
-    run.close()
 
 
 @pytest.fixture
@@ -141,4 +139,3 @@ def test_a_state_does_not_go_on_where_the_relay_has_another_frame_under_a_key_of
         run.relay.put(frame)
     with refused("state.older_than_relay", error=StoreError):
         run.begin("P1")
-    run.close()

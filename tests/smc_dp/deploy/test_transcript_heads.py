@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
@@ -13,16 +13,16 @@ from unittest.mock import Mock
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from support import sites
-from support.hubs import body
+from support.hubs import At, HubCarrier, body
 from support.relay_carriers import PassingCarrier
-from support.sites import LINEAR, MESSAGES, Between, Sites
+from support.sites import LINEAR, MESSAGES, Sites
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.checks import audit_run
 from smc_dp.core.errors import InputFault
-from smc_dp.deploy.frame import Carrier, CarrierError, Frame
+from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.ledger_heads import MOST_HEAD_BYTES, may_carry, own_witness
 from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.signed_note import ED25519, NoteSignature, SignedNote, VerifierKey, cosign_note, sign_note
@@ -35,19 +35,13 @@ from tests.support.refusals import refused
 STUDY = sites.joint(LINEAR)
 CURATOR = sites.identity(CURATOR_NAME)
 SESSION = bytes(range(32))
-
-
-@pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
-    run = Sites(STUDY, tmp_path_factory.mktemp("study")).run()
-    yield run
-    run.close()
+HEAD, COSIGNED_BY_P1 = At(CURATOR_NAME, PUBLIC_NAME, "head", 0), At("P1", CURATOR_NAME, "cosigned", 0)
 
 
 @pytest.fixture
-def folder(ended: Sites, tmp_path: Path) -> Path:
+def folder(curator_run: Sites, tmp_path: Path) -> Path:
     """The curator's run folder, to be changed."""
-    shutil.copytree(ended.at[CURATOR_NAME].folder / "run", tmp_path / "run")
+    shutil.copytree(curator_run.at[CURATOR_NAME].folder / "run", tmp_path / "run")
     return tmp_path / "run"
 
 
@@ -66,9 +60,9 @@ def root_of(lines: Sequence[bytes]) -> bytes:
 
 
 def test_the_file_is_a_cosigned_checkpoint_of_the_lines_to_a_reader_who_knows_only_the_texts_of_c2sp(
-    ended: Sites,
+    curator_run: Sites,
 ) -> None:
-    folder = ended.at[CURATOR_NAME].folder / "run"
+    folder = curator_run.at[CURATOR_NAME].folder / "run"
     head, lines, *statements = (folder / COSIGNED).read_text(encoding="utf-8").removesuffix("\n").split("\n\n")
     said = (folder / TRANSCRIPT).read_bytes().splitlines(keepends=True)
     origin, size, root = head.split("\n")
@@ -93,8 +87,8 @@ def signature(line: str) -> bytes:
     return base64.b64decode(line.split(" ")[2])
 
 
-def test_the_audit_names_who_cosigned_and_a_party_has_its_own_cosignature(ended: Sites) -> None:
-    found = {name: outcome(here.folder / "run") for name, here in ended.at.items()}
+def test_the_audit_names_who_cosigned_and_a_party_has_its_own_cosignature(curator_run: Sites) -> None:
+    found = {name: outcome(here.folder / "run") for name, here in curator_run.at.items()}
     assert {name: said.code for name, said in found.items()} == dict.fromkeys(STUDY.names, "cosigned.holds")
     names = {name: said.fault.fields["names"] for name, said in found.items()}
     assert names == {**{name: (name,) for name in STUDY.parties}, CURATOR_NAME: STUDY.parties}
@@ -222,52 +216,41 @@ def of_another_transcript(body: bytes) -> bytes:
 
 @pytest.mark.parametrize("make", [of_another_transcript, lambda content: b"nothing"])
 def test_a_party_does_not_cosign_another_head_and_has_its_release(
-    make: Callable[[bytes], bytes], tmp_path: Path
+    make: Callable[[bytes], bytes], fast_path: Path
 ) -> None:
-    run = Sites(STUDY, tmp_path, between=changed("head", CURATOR_NAME, body(make))).run()
+    run = Sites(STUDY, fast_path, between=lambda name, way: HubCarrier(way, HEAD.becomes(body(make)))).run()
     assert set(run.ends.values()) == {"released"}
     assert not any(frame.lane == "cosigned" and frame.to == CURATOR_NAME for frame in run.frames())
     assert all((here.folder / "run" / COSIGNED).exists() == (name == CURATOR_NAME) for name, here in run.at.items())
     assert "did not cosign the transcript" in " ".join(run.said["P1"])
     assert outcome(run.at[CURATOR_NAME].folder / "run").code == "cosigned.by_nobody"
-    run.close()
 
 
-def changed(lane: str, sender: str, change: Callable[[Frame], Frame]) -> Between:
-    """A relay that changes what a participant sends to the curator or to all in one lane."""
-
-    class Changing:
-        def __init__(self, inner: Carrier) -> None:
-            self.inner = inner
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(self.inner, name)
-
-        def send(self, frames: Sequence[Frame]) -> None:
-            hit = [(p.lane, p.sender) == (lane, sender) and p.to in (CURATOR_NAME, PUBLIC_NAME) for p in frames]
-            self.inner.send([change(p) if is_hit else p for p, is_hit in zip(frames, hit, strict=True)])
-
-    return lambda name, carrier: Changing(carrier)  # type: ignore[return-value]
-
-
-def test_a_false_cosignature_counts_for_nobody_and_is_waited_for_one_deadline(tmp_path: Path) -> None:
+def test_a_false_cosignature_counts_for_nobody_and_is_waited_for_one_deadline(fast_path: Path) -> None:
     def of_p2(frame: Frame) -> Frame:
         found = CosignedTranscript.read(frame.body)
-        with own_witness(tmp_path / "P2" / "counters", sites.identity("P2").public, lambda: 1.0) as witness:
+        with own_witness(fast_path / "P2" / "counters", sites.identity("P2").public, lambda: 1.0) as witness:
             return replace(frame, body=found.stating(SESSION, witness.key, sites.identity("P2")).encode()[:-90] + b"\n")
 
-    run = Sites(STUDY, tmp_path, between=changed("cosigned", "P1", of_p2)).run()
+    run = Sites(STUDY, fast_path, between=lambda name, way: HubCarrier(way, COSIGNED_BY_P1.becomes(of_p2))).run()
     assert outcome(run.at[CURATOR_NAME].folder / "run").fault.fields["names"] == ("P2", "P3")
-    run.close()
 
 
-def test_the_curator_waits_for_one_deadline_and_no_longer_and_comes_back_for_what_came_late(tmp_path: Path) -> None:
-    run = Sites(STUDY, tmp_path)
+def test_the_curator_waits_for_one_deadline_and_no_longer_and_comes_back_for_what_came_late(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its store has the transcript and all messages of the session: it is read once for all looks."""
+    run = Sites(STUDY, fast_path)
     run.run(until=lambda: run.ends.get("P1") == "released")
     run.away = {"P2", "P3"}
-    before = run.clock.now
+    run.run(until=lambda: run.facts(CURATOR_NAME).get("end") == "released")
+    store, before = run.stores[CURATOR_NAME], run.clock.now
+    reads = {name: Mock(wraps=getattr(store, name)) for name in ("received", "outgoing")}
+    for name, read in reads.items():
+        monkeypatch.setattr(store, name, read)
     run.run()
     assert MESSAGES < run.clock.now - before < 2 * MESSAGES
+    assert all(sum(not asked.kwargs for asked in read.mock_calls) <= 1 for read in reads.values())  # of all frames
     folder = run.at[CURATOR_NAME].folder / "run"
     assert (run.ends[CURATOR_NAME], outcome(folder).fault.fields["names"]) == ("released", ("P1",))
     run.away = set()
@@ -275,27 +258,10 @@ def test_the_curator_waits_for_one_deadline_and_no_longer_and_comes_back_for_wha
     run.begin(CURATOR_NAME)
     run.run()
     assert outcome(folder).fault.fields["names"] == STUDY.parties
-    run.close()
 
 
-def test_the_store_is_read_once_for_all_looks_at_cosignatures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The transcript and all messages of the session lie in it."""
-    run = Sites(STUDY, tmp_path)
-    run.run(until=lambda: run.ends.get("P1") == "released")
-    run.away = {"P2", "P3"}
-    run.run(until=lambda: run.facts(CURATOR_NAME).get("end") == "released")
-    store, since = run.stores[CURATOR_NAME], run.clock.now
-    reads = {name: Mock(wraps=getattr(store, name)) for name in ("received", "outgoing")}
-    for name, read in reads.items():
-        monkeypatch.setattr(store, name, read)
-    run.run()
-    assert run.clock.now - since > MESSAGES
-    assert all(sum(not asked.kwargs for asked in read.mock_calls) <= 1 for read in reads.values())  # of all frames
-    run.close()
-
-
-def test_a_clock_that_was_set_back_after_the_release_keeps_nobody(tmp_path: Path) -> None:
-    run = Sites(STUDY, tmp_path)
+def test_a_clock_that_was_set_back_after_the_release_keeps_nobody(fast_path: Path) -> None:
+    run = Sites(STUDY, fast_path)
     run.run(until=lambda: run.ends.get("P1") == "released")
     run.away = {"P2", "P3"}
     run.run(until=lambda: run.facts(CURATOR_NAME).get("end") == "released")
@@ -304,7 +270,6 @@ def test_a_clock_that_was_set_back_after_the_release_keeps_nobody(tmp_path: Path
     assert run.ends[CURATOR_NAME] == "released"
     assert run.clock.now - before < MESSAGES
     assert (run.at[CURATOR_NAME].folder / "run" / COSIGNED).exists()
-    run.close()
 
 
 def is_over(run: Sites) -> bool:
@@ -319,22 +284,21 @@ def is_handed_over(run: Sites) -> bool:
     ("read", "since"), [("received", is_over), ("outgoing", is_handed_over), ("facts", is_handed_over)]
 )
 def test_a_store_that_fails_after_the_release_is_reported_and_the_release_stands(
-    read: str, since: Callable[[Sites], bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    read: str, since: Callable[[Sites], bool], fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Sites(STUDY, tmp_path)
+    run = Sites(STUDY, fast_path)
     run.run(until=lambda: since(run))
     monkeypatch.setattr(run.stores[CURATOR_NAME], read, Mock(side_effect=StoreError("state.in_use")))
     run.run()
     assert run.ends == dict.fromkeys(STUDY.names, "released")
     assert str(InputFault("state.in_use")) in run.said[CURATOR_NAME]
-    run.close()
 
 
 @pytest.mark.parametrize("read", ["outgoing", "facts"])
 def test_a_curator_whose_store_fails_before_the_transcript_is_handed_over_is_told_to_come_back(
-    read: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    read: str, fast_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Sites(STUDY, tmp_path)
+    run = Sites(STUDY, fast_path)
     run.run(until=lambda: is_over(run))
     assert not is_handed_over(run)
     with monkeypatch.context() as patch, refused("record.not_handed_over", error=StoreError):
@@ -342,10 +306,9 @@ def test_a_curator_whose_store_fails_before_the_transcript_is_handed_over_is_tol
         run.run()
     run.begin(CURATOR_NAME)
     assert run.run().ends == dict.fromkeys(STUDY.names, "released")
-    run.close()
 
 
-def test_a_curator_whose_relay_is_gone_before_it_has_the_transcript_is_told_to_come_back(tmp_path: Path) -> None:
+def test_a_curator_whose_relay_is_gone_before_it_has_the_transcript_is_told_to_come_back(fast_path: Path) -> None:
     class Gone(PassingCarrier):
         def send(self, frames: Sequence[Frame]) -> None:
             if is_gone and any(frame.lane == "transcript" for frame in frames):
@@ -353,56 +316,44 @@ def test_a_curator_whose_relay_is_gone_before_it_has_the_transcript_is_told_to_c
             self.inner.send(frames)
 
     is_gone = True
-    run = Sites(STUDY, tmp_path, between=lambda name, inner: Gone(inner))
+    run = Sites(STUDY, fast_path, between=lambda name, inner: Gone(inner))
     with refused("record.not_handed_over", error=StoreError):
         run.run()
     is_gone = False
     for name in STUDY.names:
         run.begin(name)
     assert run.run().ends == dict.fromkeys(STUDY.names, "released")
-    run.close()
-
-
-class Repeating(PassingCarrier):
-    """A relay that hands over each frame twice."""
-
-    def fetch(self, seconds: float) -> list[Frame]:
-        found = self.inner.fetch(seconds)
-        return [*found, *found]
 
 
 class Contradicting(PassingCarrier):
-    """A relay that hands over another frame beside each cosignature, and one that nobody sends."""
+    """A relay that hands over each frame twice, and beside each cosignature another frame and one that nobody sends."""
 
     def fetch(self, seconds: float) -> list[Frame]:
         found = self.inner.fetch(seconds)
         made = [replace(p, body=b"y") for p in found if p.lane == "cosigned"]
-        return [*found, *made, *(replace(p, number=1) for p in made), *(replace(p, to="P3") for p in made)]
+        return [*found, *found, *made, *(replace(p, number=1) for p in made), *(replace(p, to="P3") for p in made)]
 
 
-@pytest.mark.parametrize("relay", [Repeating, Contradicting])
-def test_frames_that_repeat_or_contradict_each_other_do_not_keep_the_curator_from_its_end(
-    relay: Callable[[Carrier], Carrier], tmp_path: Path
-) -> None:
-    run = Sites(STUDY, tmp_path, between=lambda name, inner: relay(inner) if name == CURATOR_NAME else inner).run()
+def test_frames_that_repeat_or_contradict_each_other_do_not_keep_the_curator_from_its_end(fast_path: Path) -> None:
+    run = Sites(
+        STUDY, fast_path, between=lambda name, inner: Contradicting(inner) if name == CURATOR_NAME else inner
+    ).run()
     assert set(run.ends.values()) == {"released"}
     assert outcome(run.at[CURATOR_NAME].folder / "run").fault.fields["names"] == STUDY.parties
-    run.close()
 
 
-def test_a_head_that_the_curator_has_not_is_not_answered(tmp_path: Path) -> None:
+def test_a_head_that_the_curator_has_not_is_not_answered(fast_path: Path) -> None:
     """The answer would have the key of the cosignature under the transcript."""
-    run = Sites(STUDY, tmp_path)
+    run = Sites(STUDY, fast_path)
     run.relay.put(Frame(STUDY.digest, CURATOR_NAME, "P1", "head", 0, b"x"))
     run.run()
     assert set(run.ends.values()) == {"released"}
     assert outcome(run.at[CURATOR_NAME].folder / "run").fault.fields["names"] == STUDY.parties
-    run.close()
 
 
 @pytest.mark.parametrize("back", [0.0, 1e6])
 def test_a_relay_that_is_gone_after_the_release_keeps_nobody_for_longer_than_a_deadline(
-    back: float, tmp_path: Path
+    back: float, fast_path: Path
 ) -> None:
     tries: list[Sequence[Frame]] = []
 
@@ -415,22 +366,20 @@ def test_a_relay_that_is_gone_after_the_release_keeps_nobody_for_longer_than_a_d
                 raise CarrierError("relay.gone")
             self.inner.send(frames)
 
-    run = Sites(STUDY, tmp_path, between=lambda name, inner: Gone(inner) if name == "P1" else inner)
+    run = Sites(STUDY, fast_path, between=lambda name, inner: Gone(inner) if name == "P1" else inner)
     before = run.clock.now
     run.run()
     assert set(run.ends.values()) == {"released"}
     assert back or MESSAGES < run.clock.now - before < 4 * MESSAGES
-    run.close()
 
 
-def test_a_party_whose_witness_is_unusable_has_its_release(tmp_path: Path) -> None:
-    run = Sites(STUDY, tmp_path)
+def test_a_party_whose_witness_is_unusable_has_its_release(fast_path: Path) -> None:
+    run = Sites(STUDY, fast_path)
     run.run(until=lambda: (run.at[CURATOR_NAME].folder / "run").exists())
-    next((tmp_path / "P1" / "counters").glob("*.witness")).write_bytes(b"junk" * 1000)
+    next((fast_path / "P1" / "counters").glob("*.witness")).write_bytes(b"junk" * 1000)
     run.run()
     assert set(run.ends.values()) == {"released"}
     assert "did not cosign the transcript" in " ".join(run.said["P1"])
-    run.close()
 
 
 def test_frames_of_the_head_of_a_transcript_go_from_the_curator_to_all_and_back() -> None:

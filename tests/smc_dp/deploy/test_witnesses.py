@@ -15,7 +15,6 @@ from support import studies
 from support.relay_carriers import InMemoryCarrier
 from support.studies import IDENTITIES, SITE_POLICY, study, text
 
-from protocols.arithmetic.rng import Stream
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputFault, UnfitError
 from smc_dp.core.private_text import Hear, PrivateText
@@ -158,36 +157,6 @@ def test_nobody_approves_with_a_ledger_that_no_witness_has_seen(home: Home) -> N
     (home.heads / f"x{COSIGNED}").write_bytes(cosigned)
     assert (home.approve(), home.approve(ledger)) == (2, 0)
     assert list(home.folder.glob("*.approval"))
-
-
-def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness(home: Home) -> None:
-    """One of three witnesses has seen the ledger at each of nine sizes. Copies of all sizes are put back at random."""
-    draw, copies = Stream.insecure_from_seed(1), {}
-    policies = {name: home.folder / f"{name}.toml" for name in WITNESSES}
-    for name in WITNESSES:
-        (home.heads / name).mkdir()
-    for size in range(1, 10):
-        copies[size] = Path(shutil.copy(home.ledger, home.folder / f"{size}.ledger"))
-        for name in WITNESSES:
-            folder = home.heads / name / str(size)
-            folder.mkdir()
-            home.ask(name, old=size - 1).rename(folder / f"x{COSIGNED}")
-        home.charge()
-    for name, path in policies.items():
-        key = home.witnesses[name].key.text
-        path.write_text(f'{SITE_POLICY}[witnesses]\nkeys = ["{key}"]\nheads = "seen"\n')
-    refusals = 0
-    for _ in range(100):
-        name, seen = WITNESSES[draw.below(3)], 2 + draw.below(8)
-        size = 1 + draw.below(seen - 1)
-        (home.folder / "seen").unlink(missing_ok=True)
-        (home.folder / "seen").symlink_to(home.heads / name / str(seen))
-        policy = SitePolicy.read(policies[name])
-        with refused("head.seen_further", seen=seen, entries=size):
-            policy.check_witnesses(study(), "north", copies[size])
-        policy.check_witnesses(study(), "north", home.ledger)
-        refusals += 1
-    assert refusals == 100
 
 
 def test_an_older_ledger_with_the_heads_of_its_time_is_refused_for_a_new_study(home: Home) -> None:

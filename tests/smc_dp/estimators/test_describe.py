@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from smc_dp import RowsClippedWarning, SecureSumDescribe
@@ -31,21 +30,6 @@ def frame() -> pd.DataFrame:
 
 FRAME = frame()
 HOSPITAL = np.repeat(["north", "south", "west"], ROWS // 3)
-
-
-def test_without_noise_it_is_what_pandas_says() -> None:
-    made = SecureSumDescribe(BOUNDS, by="sex", tables="sex*sex", epsilon=np.inf)
-    with refused("describe.table_of_one_column"):
-        made.fit(FRAME)
-    made = made.set_params(tables=None).fit(FRAME, parties=HOSPITAL)
-    found = made.to_frame().set_index(["group", "column", "level", "figure"])["estimate"]
-    assert made.result_.rows == ROWS
-    assert found["", "age", "", "mean"] == pytest.approx(FRAME["age"].mean())
-    assert found["", "sex", "f", "count"] == (FRAME["sex"] == "f").sum()
-    for sex, rows in FRAME.groupby("sex"):
-        assert found[sex, "age", "", "standard deviation"] == pytest.approx(rows["age"].std(), rel=1e-5)
-        assert found[sex, "stay", "[0, 2)", "proportion"] == pytest.approx((rows["stay"] < 2).mean())
-    assert made.privacy_.kind == "none"
 
 
 def test_the_release_is_that_of_a_run(tmp_path: Path) -> None:
@@ -113,16 +97,6 @@ def test_settings_that_no_fit_can_use_are_refused(settings: dict[str, Any], code
         made.fit(FRAME)
     with pytest.raises(NotFittedError):
         made.table()
-
-
-def test_a_refused_fit_leaves_no_earlier_release() -> None:
-    made = SecureSumDescribe(BOUNDS).fit(FRAME)
-    with refused("describe.no_such_column"):
-        made.set_params(by="ward").fit(FRAME)
-    with pytest.raises(NotFittedError):
-        made.to_frame()
-    assert not hasattr(made, "privacy_")
-    assert clone(made).get_params() == made.get_params()
 
 
 def test_a_seed_leaves_no_guarantee_and_gives_the_same_release() -> None:

@@ -39,7 +39,7 @@ from smc_dp import (
     Target,
     estimators,
 )
-from smc_dp.core.arrays import first_outside
+from smc_dp.core.arrays import Array, IntArray, first_outside
 from smc_dp.data.federation import Public
 from smc_dp.estimators import expected_failed_checks
 from smc_dp.estimators.base import CLASSES_FROM_LABELS, REFUSAL, SIMULATED_PARTIES, SINGLE_RELEASE, FederatedClassifier
@@ -49,6 +49,7 @@ from smc_dp.estimators.validation import check_exact_number
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.sums.simulated_sum import ONE_PLACE_CAVEAT
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.training.fourier import FourierFeatures
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from tests.support.refusals import refused
@@ -58,11 +59,9 @@ FAMILIES = (
     SecureSumClassifier,
 )
 PAIRS = [pytest.param(family, method, id=method) for family in FAMILIES for method in family.methods]
-EVERY_DAY = ("newton",)
-DEFAULT_FIRST = [
-    pytest.param(family, method, id=method, marks=[] if method in EVERY_DAY else [pytest.mark.slow])
-    for family in FAMILIES
-    for method in family.methods
+OF_EACH_FAMILY = [
+    *(pytest.param(family, family.methods[0], id=family.methods[0], marks=pytest.mark.slow) for family in FAMILIES[:4]),
+    pytest.param(SecureSumClassifier, "newton", id="newton"),
 ]
 IN_THE_CLEAR = [pair for pair in PAIRS if pair.values[0] is not SecureSumClassifier]
 SECURE = [
@@ -76,11 +75,6 @@ BLOBS, LABELS = make_blobs(240, centers=[[0.6, 0.1, 0], [-0.4, 0.3, 0.2]], clust
 WHO = np.array(["north", "south", "east"])[np.arange(240) % 3]
 
 
-def made(family: type[FederatedClassifier], method: str, **settings: Any) -> FederatedClassifier:
-    """Its noise is what the method has first."""
-    return family(method, **settings)
-
-
 # scikit-learn's own checks.
 
 
@@ -91,25 +85,23 @@ def failed(estimator: FederatedClassifier) -> set[str]:
     return {result["check_name"] for result in results if result["status"] == "failed"}
 
 
-@pytest.mark.parametrize(("family", "method"), DEFAULT_FIRST)
+@pytest.mark.parametrize(("family", "method"), OF_EACH_FAMILY)
 def test_all_checks_pass_without_noise(family: type[FederatedClassifier], method: str) -> None:
-    estimator = made(family, method, epsilon=math.inf)
+    estimator = family(method, epsilon=math.inf)
     named = expected_failed_checks(estimator)
     assert failed(estimator) <= set(named)
     assert bool(named) == (family is SecureSumClassifier)  # checks of weights
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "method"), SECURE[:5], ids=[method for _, method in SECURE[:5]])
-def test_all_checks_pass_where_nobody_is_trusted(family: type[FederatedClassifier], method: str) -> None:
-    assert failed(secure(family, method, epsilon=math.inf)) == set()
+def test_all_checks_pass_where_nobody_is_trusted() -> None:
+    assert failed(secure(AveragingClassifier, "wsum", epsilon=math.inf)) == set()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "method"), [(AveragingClassifier, "wsum"), (SecureSumClassifier, "newton")])
-def test_each_named_check_does_fail_with_noise(family: type[FederatedClassifier], method: str) -> None:
+def test_each_named_check_does_fail_with_noise() -> None:
     # Two noisy classifiers of two classes agree on a few rows about half of the time: 60 times in a row they do not.
-    estimator = made(family, method, epsilon=0.1)
+    estimator = SecureSumClassifier(epsilon=0.1)
     named, seen = expected_failed_checks(estimator), set[str]()
     assert "check_fit_idempotent" in named
     assert all(reason.strip() for reason in named.values())
@@ -132,7 +124,7 @@ def test_it_is_the_fresh_noise_that_fails_them() -> None:
 
 @pytest.mark.parametrize(("family", "method"), IN_THE_CLEAR)
 def test_the_estimator_is_the_method_of_that_name(family: type[FederatedClassifier], method: str) -> None:
-    estimator = made(family, method, insecure_seed=5, radius=2.0)
+    estimator = family(method, insecure_seed=5, radius=2.0)
     if method == "feat_agg":
         estimator.set_params(aggregator="east")
     estimator.fit(BLOBS, LABELS, parties=WHO)
@@ -230,22 +222,9 @@ def test_dealing_does_not_look_at_the_rows() -> None:
     assert parties_touched(lambda rows: [rows[0][i] for i in RowAssignment.even(200, 8).rows]) == 1
     stratified = parties_touched(lambda rows: np.array_split(rows[0][np.argsort(rows[1], kind="stable")], 8))
     assert stratified > 1  # the twin
-
-
-def test_dealt_parts_are_even_and_disjoint() -> None:
     parts = RowAssignment.even(103, 5).rows
     assert sorted(np.concatenate(parts).tolist()) == list(range(103))
     assert {len(part) for part in parts} == {20, 21}
-
-
-def test_rows_of_any_length_are_inside_the_ball() -> None:
-    X = np.random.default_rng(0).standard_normal((200, 6)) * 10.0 ** np.arange(-100, 100)[:, np.newaxis]
-    X[0] = 1e200
-    for bias in (0.0, 0.1, 1.0, 30.0):
-        for bound, given_rows in ((2.5, X), (1e-150, X[1:]), (1e150, X)):
-            assert np.isfinite(rows := Ball(bound, bias).rows(given_rows)).all()
-            assert first_outside(rows) is None
-    assert first_outside(X / 2.5) is not None  # the twin: divided, but not clipped
 
 
 # What is guaranteed.
@@ -260,9 +239,8 @@ def test_an_epsilon_is_never_more_than_what_was_asked(asked: float) -> None:
     assert taken >= Fraction(asked) * (1 - Fraction(1, 2**52))
 
 
-def test_either_reading_of_a_float_alone_can_exceed_the_other() -> None:
-    assert Fraction(repr(0.3)) > Fraction(0.3)
-    assert Fraction(0.1) > Fraction(repr(0.1))
+def test_of_two_readings_of_a_float_the_smaller_is_taken() -> None:
+    assert check_exact_number("epsilon", 0.3) == Fraction(0.3) < Fraction(repr(0.3))
     assert check_exact_number("epsilon", 0.1) == Fraction(1, 10)
     assert check_exact_number("epsilon", np.float64(0.1)) == Fraction(1, 10)
     assert check_exact_number("epsilon", np.int64(3)) == 3
@@ -278,7 +256,7 @@ def honours(privacy: PrivacyStatement, asked: float) -> bool:
 @pytest.mark.parametrize(("family", "method"), IN_THE_CLEAR)
 def test_the_statement_is_what_was_asked(family: type[FederatedClassifier], method: str) -> None:
     noise = "knorm" if "knorm" in METHODS[method].noises else None
-    estimator = made(family, method, epsilon=0.3, noise=noise, n_parties=4).fit(BLOBS, LABELS)
+    estimator = family(method, epsilon=0.3, noise=noise, n_parties=4).fit(BLOBS, LABELS)
     assert honours(estimator.privacy_, 0.3)
     assert estimator.privacy_.unit == ("party" if family is EnsembleClassifier else "record")
 
@@ -318,7 +296,7 @@ def holds_rows(estimator: FederatedClassifier) -> bool:
 
 @pytest.mark.parametrize(("family", "method"), PAIRS)
 def test_only_the_release_is_kept_and_survives_a_pickle(family: type[FederatedClassifier], method: str) -> None:
-    estimator = made(family, method).fit(BLOBS, LABELS)
+    estimator = family(method).fit(BLOBS, LABELS)
     assert set(vars(estimator)) - set(estimator.get_params()) == {
         *("n_features_in_", "classes_", "ball_", "bounds_", "model_", "privacy_")
     }
@@ -374,33 +352,26 @@ def test_grid_search_over_a_pipeline_routes_the_parties() -> None:
     assert not np.allclose(best, direct.fit(np.tanh(BLOBS), LABELS).model_.W, rtol=1e-6)  # the twin: dealt
 
 
-def test_a_pipeline_transforms_public_rows_with_the_others() -> None:
-    auxiliary = np.random.default_rng(3).standard_normal((50, 3))
+@pytest.mark.parametrize(
+    ("estimator", "public", "told"),
+    [
+        (EnsembleClassifier("soft", epsilon=math.inf), {"auxiliary": BLOBS[:50]}, ["auxiliary"]),
+        (FeatureMethodClassifier(epsilon=math.inf), {"public_X": BLOBS[:50], "public_y": LABELS[:50]}, ["public_X"]),
+    ],
+)
+def test_a_pipeline_transforms_public_rows_only_where_it_is_told_to(
+    estimator: FederatedClassifier, public: dict[str, Any], told: list[str]
+) -> None:
+    direct, found = clone(estimator), {}
     with sklearn.config_context(enable_metadata_routing=True):
-        ensemble = EnsembleClassifier("soft", epsilon=math.inf)
-        pipeline = make_pipeline(FunctionTransformer(np.tanh), ensemble, transform_input=["auxiliary"])
-        pipeline.fit(BLOBS, LABELS, parties=WHO, auxiliary=auxiliary)
-    direct = EnsembleClassifier("soft", epsilon=math.inf)
-    found = pipeline[-1].model_.W
-    np.testing.assert_allclose(found, direct.fit(np.tanh(BLOBS), LABELS, WHO, np.tanh(auxiliary)).model_.W, rtol=1e-9)
-    assert not np.allclose(found, direct.fit(np.tanh(BLOBS), LABELS, WHO, auxiliary).model_.W, rtol=1e-6)
-
-
-def test_a_pipeline_transforms_the_aggregator_s_public_rows_only_where_it_is_told_to() -> None:
-    with sklearn.config_context(enable_metadata_routing=True):
-        found = {}
-        for told in (["public_X"], None):
-            pipeline = make_pipeline(
-                FunctionTransformer(np.tanh), FeatureMethodClassifier(epsilon=math.inf), transform_input=told
-            )
-            pipeline.fit(BLOBS, LABELS, parties=WHO, public_X=BLOBS[:50], public_y=LABELS[:50])
-            found[told is None] = pipeline[-1].model_.W
-    direct = FeatureMethodClassifier(epsilon=math.inf)
-    for silent, public in ((False, np.tanh(BLOBS[:50])), (True, BLOBS[:50])):
-        wanted = direct.fit(np.tanh(BLOBS), LABELS, WHO, public, LABELS[:50]).model_.W
+        for names in (told, None):
+            pipeline = make_pipeline(FunctionTransformer(np.tanh), clone(estimator), transform_input=names)
+            found[names is None] = pipeline.fit(BLOBS, LABELS, parties=WHO, **public)[-1].model_.W
+    for silent, rows in ((False, np.tanh(BLOBS[:50])), (True, BLOBS[:50])):
+        wanted = direct.fit(np.tanh(BLOBS), LABELS, WHO, **{**public, told[0]: rows}).model_.W
         np.testing.assert_allclose(found[silent], wanted, rtol=1e-9)
     assert not np.allclose(found[True], found[False], rtol=1e-6)
-    for documented in (estimators, EnsembleClassifier.fit, FeatureMethodClassifier.fit):
+    for documented in (estimators, type(estimator).fit):
         assert "transform_input=[" in str(documented.__doc__)  # nothing warns, so it must be said
 
 
@@ -477,19 +448,13 @@ def sums(**settings: Any) -> Callable[[], object]:
     return lambda: SecureSumClassifier(**settings).fit(BLOBS, LABELS, WHO)
 
 
-def listed(*parties: Any) -> Callable[[], object]:
-    return lambda: AveragingClassifier().fit_parties(parties)
+def printed_noise() -> object:
+    return CollaborativeClassifier(calibration="paper", noise="knorm").fit(BLOBS, LABELS)
 
 
 def all_parties(parties: Any) -> Callable[[], object]:
     """A fit of whatever this is."""
     return lambda: AveragingClassifier().fit_parties(parties)
-
-
-def spoilt(row: int, entry: float) -> Any:
-    X = BLOBS.copy()
-    X[row, 1] = entry
-    return X
 
 
 def raising(X: Any, y: Any) -> Any:
@@ -505,103 +470,49 @@ def missing(label: object) -> Any:
 WRONG = {
     "epsilon 0": (at(epsilon=0.0), "setting.not_positive", {"name": "epsilon", "got": "0.0"}),
     "epsilon huge": (at(epsilon=10**400), "setting.too_large", {"name": "epsilon"}),
-    "epsilon out of range": (at(epsilon=1e-12), "epsilon.out_of_range", {"least": 1e-09}),
-    "delta": (at(delta=1.0), "delta.out_of_range", {"least": 1e-100, "got": "1"}),
+    "epsilon out of range": (at(epsilon=1e-12), "epsilon.out_of_range", {}),
+    "delta": (at(delta=1.0), "delta.out_of_range", {"got": "1"}),
     "delta inf": (at(delta=math.inf), "delta.infinite", {}),
-    "calibration": (
-        at(calibration="paper"),
-        "calibration.not_of_method",
-        {"method": "wsum", "known": "proven", "got": "paper"},
-    ),
-    "noise": (at(noise="white"), "setting.unknown_value", {"name": "noise", "got": "'white'"}),
+    "calibration": (at(calibration="paper"), "calibration.not_of_method", {"known": "proven"}),
+    "noise": (at(noise="white"), "setting.unknown_value", {"name": "noise"}),
     "lam": (at(lam=0.0), "lambda.out_of_range", {"name": "lam"}),
-    "radius": (at(radius=0), "radius.out_of_range", {"smallest": 1e-150, "largest": 1e150}),
-    "clip": (ensemble(method="avg_clip", clip=0), "clip.out_of_range", {"got": "0.0"}),
-    "printed noise": (
-        lambda: CollaborativeClassifier(calibration="paper", noise="knorm").fit(BLOBS, LABELS),
-        "noise.not_of_calibration",
-        {"calibration": "paper", "method": "ofpa", "got": "knorm", "other": "laplace"},
-    ),
-    "trust of a mean": (at(method="prr_mean", trust="secure"), "trust.no_secure_sum", {"method": "prr_mean"}),
-    "secure noise": (
-        at(trust="secure", noise="knorm"),
-        "noise.not_in_secure_sum",
-        {"method": "wsum", "known": "vg, ddg, self", "got": "knorm", "other": "ddg"},
-    ),
-    "colluders": (at(trust="secure", colluders=5), "colluders.too_many", {"most": 4, "parties": 5, "got": 5}),
-    "a sum of one": (at(trust="secure", n_parties=1, colluders=0), "parties.too_few_for_sum", {"least": 2, "got": 1}),
-    "adjacency": (sums(adjacency="party"), "adjacency.unknown", {"got": "'party'"}),
-    "rows": (sums(method="gd", rows=0), "rows.out_of_range", {"most": 1000000000000, "got": "0"}),
-    "rows of newton": (sums(rows=5), "setting.not_of_method", {"name": "rows", "method": "newton", "got": "5"}),
-    "rows that are protected": (sums(method="gd", adjacency="addremove"), "rows.not_announced", {"got": "None"}),
+    "radius": (at(radius=0), "radius.out_of_range", {}),
+    "clip": (ensemble(method="avg_clip", clip=0), "clip.out_of_range", {}),
+    "printed noise": (printed_noise, "noise.not_of_calibration", {"got": "knorm", "other": "laplace"}),
+    "trust of a mean": (at(method="prr_mean", trust="secure"), "trust.no_secure_sum", {}),
+    "secure noise": (at(trust="secure", noise="knorm"), "noise.not_in_secure_sum", {"other": "ddg"}),
+    "colluders": (at(trust="secure", colluders=5), "colluders.too_many", {"most": 4, "parties": 5}),
+    "a sum of one": (at(trust="secure", n_parties=1, colluders=0), "parties.too_few_for_sum", {"least": 2}),
+    "adjacency": (sums(adjacency="party"), "adjacency.unknown", {}),
+    "rows": (sums(method="gd", rows=0), "rows.out_of_range", {}),
+    "features": (sums(features="relu:64"), "features.unknown", {}),
+    "rows of newton": (sums(rows=5), "setting.not_of_method", {"name": "rows", "method": "newton"}),
+    "rows that are protected": (sums(method="gd", adjacency="addremove"), "rows.not_announced", {}),
     "learners": (ensemble(trust="secure", learner=[GaussianNB()] * 4), "learner.wrong_number", {"most": 3, "got": 4}),
     "bias": (at(bias=-1), "bias.out_of_range", {}),
-    "seed": (at(insecure_seed=0.5), "setting.no_whole_number", {"name": "insecure_seed", "got": "0.5"}),
+    "seed": (at(insecure_seed=0.5), "setting.no_whole_number", {"name": "insecure_seed"}),
     "n_parties 0": (at(n_parties=0), "n_parties.out_of_range", {"most": 240}),
     "classes twice": (at(classes=[0, 1, 1]), "classes.not_listed_once", {}),
-    "one class listed": (at(classes=[0]), "classes.fewer_than_two", {"got": 1}),
-    "three classes": (
-        at(method="prr_mean", classes=[0, 1, 2]),
-        "classes.only_two_supported",
-        {"method": "prr_mean", "got": 3},
-    ),
-    "unknown class": (
-        given_rows(classes=[0, 7]),
-        "label.unknown_class",
-        {"where": "party south: row 1", "classes": "0, 7", "got": "1"},
-    ),
-    "classes ragged": (
-        at(classes=[[0], [1, 2]]),
-        "array.ragged",
-        {"name": "classes", "wanted": "a list with every class once"},
-    ),
-    "NaN": (given_rows(spoilt(5, math.nan)), "array.not_finite", {"where": "party east: row 2", "got": "NaN"}),
-    "too few labels": (
-        given_rows(parties=WHO[:-1]),
-        "array.wrong_shape",
-        {"name": "parties", "wanted": "a label for each of the 240 rows"},
-    ),
-    "label None": (given_rows(parties=missing(None)), "parties.no_label", {"row": 5, "got": "None"}),
-    "label that raises": (
-        given_rows(parties=missing(pd.NA)),
-        "parties.no_label",
-        {"row": 5, "got": "<NA>"},
-    ),
-    "no parties": (listed(), "parties.none", {}),
-    "a number for parties": (all_parties(5), "parties.no_pairs", {"got": "5"}),
-    "None for a party": (listed((BLOBS, LABELS), None), "party.no_pair", {"name": "party 2", "got": "None"}),
+    "one class listed": (at(classes=[0]), "classes.fewer_than_two", {}),
+    "three classes": (at(method="prr_mean", classes=[0, 1, 2]), "classes.only_two_supported", {}),
+    "unknown class": (given_rows(classes=[0, 7]), "label.unknown_class", {"where": "party south: row 1", "got": "1"}),
+    "classes ragged": (at(classes=[[0], [1, 2]]), "array.ragged", {"name": "classes"}),
+    "too few labels": (given_rows(parties=WHO[:-1]), "array.wrong_shape", {"name": "parties"}),
+    "label None": (given_rows(parties=missing(None)), "parties.no_label", {"row": 5}),
+    "label that raises": (given_rows(parties=missing(pd.NA)), "parties.no_label", {"row": 5}),
+    "no parties": (all_parties([]), "parties.none", {}),
+    "a number for parties": (all_parties(5), "parties.no_pairs", {}),
+    "None for a party": (all_parties([(BLOBS, LABELS), None]), "party.no_pair", {"name": "party 2"}),
     "names mixed": (all_parties({"1": (BLOBS, LABELS), 1: (BLOBS, LABELS)}), "parties.mixed_kinds", {}),
-    "width": (
-        listed((BLOBS, LABELS), (BLOBS[:, :2], LABELS)),
-        "array.wrong_shape",
-        {"name": "party 2", "wanted": "rows of width 3", "shape": "(240, 2)"},
-    ),
-    "no rows": (listed((BLOBS, LABELS), (BLOBS[:0], LABELS[:0])), "party.no_rows", {"name": "party 2"}),
-    "auxiliary width": (ensemble(BLOBS[:, :2]), "array.wrong_width", {"name": "auxiliary", "width": 3, "got": 2}),
-    "no such setting": (
-        ensemble(method="avg", learner=GaussianNB()),
-        "setting.not_of_method",
-        {"name": "learner", "method": "avg"},
-    ),
-    "learner raises": (ensemble(learner=raising), "learner.training_failed", {"party": "party east"}),
+    "width": (all_parties([(BLOBS, LABELS), (BLOBS[:, :2], LABELS)]), "array.wrong_shape", {"name": "party 2"}),
+    "no rows": (all_parties([(BLOBS, LABELS), (BLOBS[:0], LABELS[:0])]), "party.no_rows", {"name": "party 2"}),
+    "auxiliary width": (ensemble(BLOBS[:, :2]), "array.wrong_width", {"name": "auxiliary", "width": 3}),
     "no aggregator": (feature(), "aggregator.missing", {}),
-    "unknown aggregator": (
-        feature(aggregator="west"),
-        "aggregator.unknown_party",
-        {"parties": "'east', 'north', 'south'"},
-    ),
-    "aggregator of a mean": (
-        feature(method="avg_agg", aggregator="east"),
-        "aggregator.not_of_average",
-        {"got": "'east'"},
-    ),
-    "aggregator and public rows": (
-        feature(BLOBS, LABELS, aggregator="east"),
-        "aggregator.beside_public_rows",
-        {"got": "'east'"},
-    ),
+    "unknown aggregator": (feature(aggregator="west"), "aggregator.unknown_party", {}),
+    "aggregator of a mean": (feature(method="avg_agg", aggregator="east"), "aggregator.not_of_average", {}),
+    "aggregator and public rows": (feature(BLOBS, LABELS, aggregator="east"), "aggregator.beside_public_rows", {}),
     "public rows without labels": (feature(BLOBS), "public_rows.only_half", {"name": "public_y"}),
-    "public shape": (feature(BLOBS[0], LABELS), "rows.unreadable", {"name": "public_X", "width": 3}),
+    "public shape": (feature(BLOBS[0], LABELS), "rows.unreadable", {"name": "public_X"}),
     "lone aggregator": (feature(parties=None, n_parties=1), "parties.no_site_beside_aggregator", {}),
 }
 
@@ -690,3 +601,25 @@ def test_nobody_is_told_of_auxiliary_rows_that_nobody_gave(method: str) -> None:
              for given in ({}, {"auxiliary": BLOBS[:9]})]  # fmt: skip
     assert [GENERATED_AUXILIARY_CAVEAT in said for said in words] == [True, False]
     assert ["auxiliary row is replaced" in said or "are public" in said for said in words] == [False, True]
+
+
+def products(n: int, seed: int) -> tuple[Array, IntArray]:
+    """Rows whose class is the sign of the product of two columns."""
+    X = np.random.default_rng(seed).uniform(-1, 1, (n, 2))
+    return X, (X[:, 0] * X[:, 1] > 0).astype(np.int64)
+
+
+@pytest.mark.parametrize("method", ["newton", "gd"])
+def test_an_estimator_learns_from_features(method: str) -> None:
+    X, y = products(3000, 1)
+    test, right = products(1000, 2)
+    made = {"method": method, "epsilon": 20, "classes": [0, 1], "radius": 1.5, "insecure_seed": 5}
+    model = clone(SecureSumClassifier(features="fourier:64", **made)).fit(X, y)
+    assert model.score(test, right) > 0.85
+    assert SecureSumClassifier(**made).fit(X, y).score(test, right) < 0.6
+    with pytest.raises(AttributeError):
+        _ = model.coef_
+    weights = model.model_.linear.W[1] - model.model_.linear.W[0]
+    inside = np.concatenate(list(model._rows(test)))
+    wanted = FourierFeatures.of("fourier:64").of_rows(inside) @ weights
+    np.testing.assert_allclose(model.decision_function(test), wanted, atol=1e-9)

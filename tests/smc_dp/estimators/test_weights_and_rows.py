@@ -74,19 +74,6 @@ def test_there_are_no_weights_before_a_fit_or_of_what_is_not_linear() -> None:
     assert estimator.intercept_.tolist() == [0.0]
     assert SelectFromModel(estimator, prefit=True, max_features=1).transform(X).shape == (150, 1)
 
-    class Oracle:
-        """A model that scores rows and has no weights."""
-
-        def scores(self, given: Any) -> Any:
-            return np.zeros((len(given), 2))
-
-        predict = scores
-
-    estimator.model_ = Oracle()
-    assert not hasattr(estimator, "coef_")
-    with pytest.raises(AttributeError, match="intercept_: AveragingClassifier released a Oracle, not linear"):
-        estimator.intercept_  # noqa: B018
-
 
 # Sparse rows.
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.audited import charged_run
+from support.audits import OF_THE_RUN
 from support.compared import study_and_grid
 from support.lectures import lecture_of
-from support.mutants import OF_THE_RUN
 from support.repetitions import with_slow
 from support.same_facts import closed, texts, unsaid
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from support import studies
 from support.audited import agreement, charged_run, hospitals, sum_agreement
+from support.audits import OF_THE_RUN
 from support.compared import study_and_grid
-from support.mutants import OF_THE_RUN
 from support.text_file import TextFile, as_text
 from syrupy.assertion import SnapshotAssertion
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from support.commands import refusal
 from support.refusals import refused
 from support.text_file import TextFile, as_text
 from syrupy.assertion import SnapshotAssertion
@@ -103,20 +104,6 @@ def test_as_few_are_left_out_as_it_takes_and_two_stay() -> None:
     assert recommendation.parties_to_leave_out(Candidate.build("prr_mean", among(20, 5000))) == ()
     far = Candidate.build("prr_mean", among(10**6, 10**6, 9 * 10**5))
     assert recommendation.parties_to_leave_out(far) == ()  # a little less stands out, and nobody would see it
-
-
-def test_a_plan_says_what_a_party_gains_and_gives_up() -> None:
-    found = smc_dp.plan({"north": 5000, "south": 800, "clinic": 30}, 12, epsilon=0.5)
-    text = told(found)["plan.gain_of_parties"]
-    accuracy = found.planned.staying
-    assert accuracy is not None
-    assert all(figure in text for figure in ("5,830 rows", "(north) has 5,000", "(clinic) 30"))
-    assert f" {max(0, accuracy.interval.low):.2f} to {accuracy.interval.high:.2f} of the accuracy" in text
-    assert "epsilon 0.5 and delta 1e-05" in text
-    without = smc_dp.plan({"north": 5000, "south": 800, "clinic": 3}, 12, method="prr_mean")
-    assert "clinic" in without.planned.left_out  # who stays away gains nothing
-    text = told(without)["plan.gain_of_parties"]
-    assert all(figure in text for figure in ("5,800 rows", "(north) has 5,000", "(south) 800"))
 
 
 def test_a_plan_tells_each_party_whether_it_is_better_alone(usual: Plan) -> None:
@@ -263,9 +250,30 @@ def test_a_file_of_bounds_says_columns_and_classes() -> None:
     assert " y" in told(smc_dp.plan([500, 500], bounds=leaving))["plan.bounds_leave_rows_out"]
 
 
-def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
-    assert "plan.protect_whole_parties" in told(smc_dp.plan([20] * 60, 5))
-    assert "plan.protect_whole_parties" not in told(smc_dp.plan([200] * 60, 5))
+def of_five(rows: int, dimension: int, method: str = "newton") -> Candidate:
+    return Candidate.build(method, among(*(rows,) * 5, dimension=dimension))
+
+
+@pytest.mark.parametrize(("rows", "dimension"), [(4000, 20), (10_000, 20), (10_000, 101), (6000, 7)])
+def test_features_are_offered_where_the_signal_allows(rows: int, dimension: int) -> None:
+    found = recommendation.features_to_offer(of_five(rows, dimension))
+    for count in range(64, recommendation.MOST_OFFERED + 1, 32):
+        fits = of_five(rows, dimension + count).expected.signal >= recommendation.SIGNAL_OF_FEATURES
+        assert fits == (found is not None and count <= found)
+    assert recommendation.features_to_offer(of_five(100 * rows, dimension)) == recommendation.MOST_OFFERED
+    assert recommendation.features_to_offer(of_five(rows // 100, dimension)) is None
+    assert recommendation.features_to_offer(of_five(100 * rows, dimension, "wsum")) is None
+
+
+def test_a_plan_says_where_features_may_pay() -> None:
+    many, few = (told(smc_dp.plan([n] * 5, 20)) for n in (50_000, 500))
+    assert "plan.features_may_pay" in many
+    assert "plan.features_may_pay" not in few
+
+
+def test_a_plan_of_features_is_refused() -> None:
+    with refused("plan.no_features"):
+        smc_dp.plan([5000] * 3, 12, method="newton", features="fourier:64")
 
 
 # The command.
@@ -314,12 +322,10 @@ _SIZES = "--sizes: wanted numbers of rows, such as 5000,800, or each party once,
         ("--sizes 500,500 --method prr_mean --classes 3", "--classes: prr_mean is for two classes, got 3"),
     ],
 )
-def test_what_cannot_be_planned_is_one_line(arguments: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "--columns", "3", *arguments.split()]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith(f"error: {line}")
-    assert err.count("\n") == 1
+def test_what_cannot_be_planned_is_one_line(
+    arguments: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refusal(capsys, tmp_path, "plan", "--columns", "3", *arguments.split()).startswith(line)
 
 
 def test_a_label_that_is_a_number_has_no_plan() -> None:

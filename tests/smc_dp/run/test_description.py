@@ -5,19 +5,26 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from support import forgeries as f
+from support.same_facts import texts, unsaid
 
-from smc_dp import audit_run, plan, predict, run_protocol
+from smc_dp import SecureSumClassifier, audit_run, plan, predict, run_protocol
 from smc_dp.cli.main import main
+from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
+from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.distributed.moments import RecordReach
+from smc_dp.run.description_table import COVERS_ROWS
 from smc_dp.run.export.export_run import export_run
 from smc_dp.run.local_evaluation import evaluate_locally
+from smc_dp.run.methods_section import methods_section
 from smc_dp.run.release_report import run_page
 from smc_dp.run.report import Report
 from smc_dp.run.verify_release import verify_release
@@ -120,6 +127,7 @@ def edited(run: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Pat
         (lambda d: d.pop("description"), "release.weights_or_description"),
         (lambda d: d["parameters"].update(center=False), "bounds.not_whole"),
         (lambda d: d.update(clip=1.0), "bounds.not_whole"),
+        (lambda d: (d.update(classes=[]), d["parameters"].update(label=None)), "description.other_length"),
     ],
 )
 def test_what_does_not_follow_from_the_sums_is_refused(
@@ -211,6 +219,103 @@ def test_it_is_shown_as_a_table_and_as_csv(run: Path, tmp_path: Path, capsys: py
     assert main(["show", str(run), "--csv", str(tmp_path / "t.csv"), "--details"]) == 2
 
 
-def test_a_model_has_no_table(tmp_path: Path) -> None:
-    assert main(["run", "--method", "newton", "--parties", "3", "--out", str(tmp_path / "run")]) == 0
-    assert main(["show", str(tmp_path / "run"), "--csv", str(tmp_path / "table.csv")]) == 2
+def test_the_methods_section_states_the_guarantee_and_what_intervals_cover(run: Path) -> None:
+    release = verify_release(run).release
+    said = " ".join(text for block in methods_section(release, at_sites=False) for text in texts(block))
+    summary = release.agreement.terms.summary(release.agreement.spec, 3)
+    needed, suites = (part.rstrip(".").split("; ") for part in (summary.needs, summary.rests_on))
+    for part in (release.agreement.statement.figures, summary.holds_against, *needed, *suites, COVERS_ROWS):
+        assert part in said
+    assert next(methods_section(release, at_sites=True)) != next(methods_section(release, at_sites=False))
+    assert not [*methods_section(replace(release, insecure=("a seed",)), at_sites=False)]
+
+
+def test_the_page_and_its_text_have_the_same_facts(run: Path) -> None:
+    page = run_page(run)
+    assert unsaid(page, (*page.notices, *page.sections)) == set()
+
+
+# Bounds without a label.
+
+
+@pytest.fixture(scope="module")
+def unlabelled(files: Path) -> Path:
+    path = files / "unlabelled.toml"
+    path.write_text(BOUNDS.replace('[label]\ncolumn = "ill"\nclasses = ["no", "yes"]\n', ""))
+    return path
+
+
+def parties(files: Path) -> list[str]:
+    return [word for name in SIZES for word in ("--party", f"{name}={files / name}.csv")]
+
+
+def test_a_run_needs_no_label(
+    files: Path, unlabelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bounds = ["--bounds", str(unlabelled)]
+    assert main(["run", "--method", "describe", *parties(files), *bounds, "--out", str(tmp_path / "run")]) == 0
+    release = verify_release(tmp_path / "run").release
+    assert release.description is not None
+    assert [column.name for column in release.description.columns] == HEADER[:-1]
+    assert release.description.rows == sum(SIZES.values())
+    assert release.bounds == read_bounds(unlabelled).whole
+    document = json.loads((tmp_path / "run" / "release.json").read_text())
+    assert (document["classes"], document["parameters"]["label"]) == ([], None)
+    assert audit_run(tmp_path / "run").passed
+    for more in ([], ["--details"], ["--html", str(tmp_path / "page.html")], ["--csv", str(tmp_path / "t.csv")]):
+        assert main(["show", str(tmp_path / "run"), *more]) == 0
+    assert main(["audit", str(tmp_path / "run"), "--report", str(tmp_path / "audit.html")]) == 0
+    for page in ("page.html", "audit.html"):
+        assert "None" not in (tmp_path / page).read_text()
+    assert "None" not in capsys.readouterr().out
+
+
+def test_what_learns_a_model_refuses_them_before_it_reads_a_row(files: Path, unlabelled: Path, tmp_path: Path) -> None:
+    bounds = read_bounds(unlabelled)
+    absent = {"north": tmp_path / "no.csv", "south": tmp_path / "nowhere.csv"}
+    for method in ("newton", "logistic", "prr_mean"):
+        with refused("bounds.without_label"):
+            run_protocol(absent, method=method, bounds=bounds, out=tmp_path / "run")
+    with refused("bounds.without_label"):
+        plan([100, 100], bounds=bounds)
+    with refused("bounds.without_label"):
+        SecureSumClassifier("newton", bounds=bounds).fit(pd.DataFrame({"age": [1.0]}), [1], parties=["a"])
+    rows = Rows(np.zeros((5, bounds.dimension - 1)), np.zeros(5, dtype=np.int64))
+    with refused("bounds.without_label"):
+        run_protocol(Federation((rows, rows), 2), method="newton", bounds=replace(bounds, bias=0.0), out=tmp_path / "r")
+    given = [*parties(files), "--bounds", str(unlabelled)]
+    assert main(["run", *given, "--out", str(tmp_path / "run")]) == 2
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_name_of_a_label_needs_classes(files: Path, unlabelled: Path) -> None:
+    with refused("classes.of_no_label"):
+        Bounds(read_bounds(unlabelled).columns, label="ill")
+    tables = {name: files / f"{name}.csv" for name in SIZES}
+    with refused("classes.of_no_label"):
+        run_protocol(tables, method="describe", bounds=unlabelled, label="ill")
+
+
+def test_a_file_is_checked_without_a_label(files: Path, unlabelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bounds = ["--bounds", str(unlabelled)]
+    assert main(["bounds", "check", *bounds]) == 0
+    assert main(["bounds", "check", *bounds, "--json"]) == 0
+    capsys.readouterr()
+    assert main(["bounds", "check", str(files / "north.csv"), *bounds, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["rows"], found["classes"]) == (SIZES["north"], None)
+    assert main(["bounds", "check", str(files / "north.csv"), *bounds]) == 0
+
+
+def test_a_study_agrees_on_them(files: Path, unlabelled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (*SIZES, "charlie"):
+        assert main(["identities", "new", name]) == 0
+    keys = [word for name in SIZES for word in ("--party", f"{name}.pub")]
+    around = ["--title", "T", "--purpose", "research", "--relay", "nats://relay.example:4222"]
+    new = ["study", "new", *keys, "--curator", "charlie.pub", "--bounds", str(unlabelled), *around]
+    assert main([*new, "--method", "describe", "--out", "study.toml"]) == 0
+    assert main([*new, "--method", "newton", "--out", "other.toml"]) == 2
+    assert not JointStudy.read(Path("study.toml")).bounds.has_label
+    assert main(["study", "show", "study.toml"]) == 0
+    assert main(["run", "--study", "study.toml", "--out", "made-up"]) == 0

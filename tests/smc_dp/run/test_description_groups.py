@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,12 +10,9 @@ from typing import Any
 
 import pytest
 
-from protocols.arithmetic.rng import Stream
 from smc_dp import audit_run
 from smc_dp.cli.main import main
-from smc_dp.data.sources import read_own_files
 from smc_dp.deploy.study import JointStudy
-from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics import describe
 from smc_dp.methods.statistics.estimate import Estimate
 from smc_dp.methods.statistics.sum_blocks import record_reach
@@ -25,7 +21,6 @@ from smc_dp.privacy.distributed.moments import RecordReach
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.figures import read_figures
 from smc_dp.run.methods_section import methods_section
-from smc_dp.run.simulation import local_parties
 from smc_dp.run.table_one import HIDDEN, table_one
 from smc_dp.run.verify_release import verify_release
 from tests.smc_dp.run.test_description import SIZES, cells, described, edited, write_files
@@ -53,19 +48,10 @@ def test_the_release_describes_each_group(files: Path, run: Path) -> None:
     assert release.description is not None
     assert release.parameters["by"] == release.description.by == "sex"
     found = {(row.group, row.column, row.level, row.figure): row.found for row in release.description.table()}
-    sexes, ills = cells(files, "sex"), cells(files, "ill")
-    ages = list(map(float, cells(files, "age")))
     for sex in ("f", "m"):
-        of_sex = [age for age, own in zip(ages, sexes, strict=True) if own == sex]
-        both = sum(pair == (sex, "yes") for pair in zip(sexes, ills, strict=True))
-        for key, wanted in (
-            ((sex, "sex", sex, "count"), len(of_sex)),
-            ((sex, "age", "", "mean"), sum(of_sex) / len(of_sex)),
-            ((sex, "ill", "yes", "proportion"), both / len(of_sex)),
-        ):
-            one = found[key]
-            assert one is not None
-            assert abs(one.estimate - wanted) < 3 * (one.high - one.low), key
+        one = found[sex, "sex", sex, "count"]
+        assert one is not None
+        assert abs(one.estimate - cells(files, "sex").count(sex)) < 3 * (one.high - one.low)
     assert found["m", "seen", "", "difference of means, days"] is not None
     assert ("f", "age", "", "difference of means") not in found
 
@@ -86,6 +72,7 @@ def test_table_one_has_a_column_for_each_group(run: Path) -> None:
     assert rows["age, mean (SD)"][1] == f"{mean.estimate:.1f} ({deviation.estimate:.1f})"
     assert all(cell.count(" to ") == 1 for cell in rows["lab, median (quartiles)"])
     assert rows["sex f, n (%)"][1:] == ["", ""]
+    assert "bmi empty, n (%)" in rows
     assert rows["seen, mean (SD)"][2].startswith("2020-0")
     assert all(len(cells) == 3 for cells in rows.values())
 
@@ -152,15 +139,6 @@ def test_what_is_released_names_groups_and_tables(run: Path) -> None:
     (prose, *_) = (block.text for block in methods_section(release, at_sites=False) if isinstance(block, Prose))
     assert said[1:] in prose
     assert "quartiles" in prose  # of the bins of a column
-
-
-def test_a_seed_gives_the_release_that_the_same_coins_give_in_the_clear(files: Path, tmp_path: Path) -> None:
-    report = described(files, tmp_path / "run", insecure_seed=9, by="ill", tables="sex*lab")
-    agreed, found = report.agreement, Stream.insecure_from_seed(9)
-    tables = [(name, files / f"{name}.csv") for name in SIZES]
-    data = read_own_files(tables, files / "bounds.toml", whole=True)
-    parts = [party.contribution for party in local_parties(data, agreed, found)]
-    assert agreed.result(ideal(agreed.functionality, parts)) == report.described
 
 
 def test_groups_are_those_of_the_parties_that_stayed(files: Path, tmp_path: Path) -> None:
@@ -253,13 +231,6 @@ def test_a_command_names_the_groups_and_a_study_agrees_on_them(
     assert JointStudy.read(Path("study.toml")).method.given() == {"by": "sex", "tables": "ill*lab"}
     assert main(["run", "--study", "study.toml", *parties, "--out", "rehearsed"]) == 0
     assert audit_run("rehearsed").passed
-    assert main(["show", str(run), "--csv", "table.csv"]) == 0
-    with Path("table.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert {row["group"] for row in rows} == {"", "f", "m"}
-    assert ("lab * ill", "[0, 1) * yes") in {(row["column"], row["level"]) for row in rows}
-    assert ("lab", "median") in {(row["column"], row["figure"]) for row in rows}
-    assert ("m", "age", "difference of means") in {(row["group"], row["column"], row["figure"]) for row in rows}
     assert main(["show", str(run), "--html", "page.html"]) == 0
     assert main(["show", str(run)]) == 0
     assert "difference of proportions" in capsys.readouterr().out

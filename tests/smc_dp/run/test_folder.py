@@ -10,16 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from support.clear import shared
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime.transcript import Transcript
 from smc_dp.cli.main import main
-from smc_dp.core import writing
-from smc_dp.core.errors import InputError
-from smc_dp.core.writing import refuse_existing
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.methods.functionality import Contribution, SumWithSmallestNoise, ideal
 from smc_dp.methods.pathak2010.mean import PathakMean
@@ -111,40 +106,12 @@ def test_what_was_written_is_read_back(tmp_path):
     assert json.loads((tmp_path / "run" / "release.json").read_text())["insecure"] == [REASONS[SEEDED]]
 
 
-def test_an_existing_folder_is_refused_before_and_while_writing(tmp_path):
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
-    for name in ("empty", "file", "dangling"):
-        with refused("folder.exists"):
-            refuse_existing(tmp_path / name)
-        with refused("folder.exists"):
-            written(tmp_path / name)
-    with refused("folder.not_writable"):
-        refuse_existing(tmp_path / "file" / "run")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "empty", "file"]
-    assert not list((tmp_path / "empty").iterdir())
-
-
-def test_nothing_half_written_remains(tmp_path, monkeypatch):
-    def full(fd: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(writing.os, "fsync", full)
-    with refused("folder.not_written", why="No space left on device"):
-        written(tmp_path / "run")
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     ("file", "path", "to", "why"),
     [
         ("shares.json", ["shares", "north", 0], "12345", partial(refused, "release.weights_not_of_shares")),
-        ("release.json", ["weights", 1], 0.5, partial(refused, "release.weights_not_of_shares")),
         ("shares.json", ["fraction_bits"], 41, partial(refused, "agreement.other_fraction_bits", wanted=40)),
-        ("shares.json", ["fraction_bits"], 10**9, partial(refused, "agreement.other_fraction_bits")),
         ("shares.json", ["modulus"], str(2**64 - 1), partial(refused, "shares.other_modulus", ring_bits=64)),
-        ("shares.json", ["modulus"], str(2**64 + 1), partial(refused, "shares.other_modulus", ring_bits=64)),
         ("shares.json", ["shares", "north", 0], str(2**64), partial(refused, "shares.above_modulus")),
         ("shares.json", ["shares", "north", 0], "-1", partial(refused, "document.wrong_value", at="shares: north 1")),
         ("shares.json", ["shares", "north"], ["1"], partial(refused, "shares.other_length", wanted=4, length=4)),
@@ -153,33 +120,12 @@ def test_nothing_half_written_remains(tmp_path, monkeypatch):
         ("shares.json", ["more"], 1, partial(refused, "document.unknown_key", key="'more'")),
         ("release.json", ["weights"], [1.0] * 5, partial(refused, "weights.other_length", wanted=4)),
         ("release.json", ["accuracy"], 0.9, partial(refused, "document.unknown_key", key="'accuracy'")),
-        ("release.json", ["digests", "x"], "0", partial(refused, "document.unknown_key", at="digests", key="'x'")),
-        (
-            "release.json",
-            ["digests", "shares.json"],
-            "0",
-            partial(refused, "json.not_hexadecimal", at="digests: shares.json"),
-        ),
-        (
-            "release.json",
-            ["digests", "shares.json"],
-            "0" * 64,
-            partial(refused, "release.other_digest", name="shares.json"),
-        ),
         ("release.json", ["columns"], ["age"], partial(refused, "columns.not_once")),
         ("release.json", ["bounds", "age"], [120, 0], partial(refused, "columns.no_order", at="column 'age'")),
-        ("release.json", ["classes"], ["no"], partial(refused, "classes.wrong_number", most=1000, got=1)),
         ("release.json", ["clip"], 0, partial(refused, "bounds.clip_not_positive")),
-        (
-            "release.json",
-            ["parameters", "parties"],
-            ["north"],
-            partial(refused, "parties.too_few", at="parameters"),
-        ),
+        ("release.json", ["parameters", "parties"], ["north"], partial(refused, "parties.too_few")),
         ("release.json", ["parameters"], {}, partial(refused, *["document.missing"] * 10)),
-        ("release.json", ["privacy", "epsilon"], 10**400, partial(refused, "value.not_finite", at="privacy: epsilon")),
         ("release.json", ["privacy", "mu"], True, partial(refused, "value.not_finite", at="privacy: mu", got="True")),
-        ("release.json", ["privacy", "delta"], None, partial(refused, "value.not_finite", at="privacy: delta")),
         ("release.json", ["privacy", "mu"], 0.5, partial(refused, "privacy.unfit", at="privacy")),
     ],
 )
@@ -232,7 +178,6 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
     ("noise", "gauss", partial(refused, "noise.not_of_curator_protocol", method="prr_mean")),
     ("key_bits", True, partial(refused, "setting.out_of_range", name="key_bits")),
     ("comparison", "coin", partial(refused, "setting.not_one_of", name="comparison")),
-    ("exponents", "long", partial(refused, "setting.not_one_of", name="exponents")),
     ("dimension", 5, partial(refused, "agreement.other_parameter", key="dimension")),
     ("ring_bits", 2000, partial(refused, "setting.out_of_range", name="ring_bits", wanted=1, most=128)),
     ("more", 1, partial(refused, "agreement.unknown_parameter", unknown="'more'")),
@@ -258,45 +203,6 @@ def test_an_agreement_is_what_its_record_says():
     assert len({other.digest for other in (made, *others)}) == len(others) + 1
     for other in others:
         assert Agreement.from_dict(json.loads(json.dumps(other.as_dict())), other.bounds) == other
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", "nan", '{"a": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "1" * 5000, "\ud800"]
-)
-def test_what_is_not_a_release_is_refused(tmp_path, text):
-    (tmp_path / "release.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    with refused("json.not_an_object" if text == "[]" else "json.unreadable", at="release.json"):
-        run_folder.read_release(tmp_path)
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
-    max_leaves=6,
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
-@given(st.data(), json_values)
-def test_no_value_anywhere_does_anything_but_load_or_be_refused(tmp_path, data, value):
-    folder = tmp_path / "run"
-    if not folder.exists():
-        written(folder)
-    original = {p: p.read_bytes() for p in folder.iterdir()}
-    file = data.draw(st.sampled_from(["release.json", "shares.json"]))
-    key = data.draw(st.sampled_from(sorted(json.loads((folder / file).read_text()))))
-    edit(folder, file, key, to=value)
-    if key != "digests":
-        reseal(folder)
-    said = None
-    try:
-        run_folder.read_release(folder)
-    except InputError as error:
-        said = str(error)
-    finally:
-        for path, content in original.items():
-            path.write_bytes(content)
-    assert said is None or str(folder) in said
 
 
 @pytest.mark.parametrize("stated", ["smc-dp release 2", "smc-dp release 4", 3, None, ["smc-dp release 3"]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import stat
 from functools import partial
 from pathlib import Path
@@ -137,25 +136,6 @@ def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.Ca
     key = folder / "north-1.key"
     assert printed.err == f"warning: {key}: other users can read this secret key. Run: chmod 600 {key}\n"
     assert len(printed.out.splitlines()) == 3
-
-
-def test_a_run_signs_with_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    names = ["hospital-1", "hospital-2"]
-    assert main(["identities", "new", "ids", *names]) == 0
-    options = ["--parties", "2", "--key-bits", "512", "--insecure-test-keys", "--identities", "ids"]
-    capsys.readouterr()
-    assert main(["run", "--method", "prr_mean", *options, "--out", "run"]) == 0
-    head = json.loads((tmp_path / "run" / "transcript.jsonl").read_text().split("\n", 1)[0])
-    assert head["identities"] == json.loads((tmp_path / "ids" / "identities.json").read_text())
-    shutil.rmtree("ids")
-    assert main(["identities", "new", "ids", *names, "hospital-3"]) == 0
-    capsys.readouterr()
-    assert main(["run", "--method", "prr_mean", *options, "--out", "other"]) == 2
-    assert "hospital-3 does not take part in the run" in capsys.readouterr().err
-    assert not (tmp_path / "other").exists()
 
 
 # One participant's own.

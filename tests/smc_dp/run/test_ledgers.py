@@ -95,20 +95,6 @@ def test_a_real_run_is_charged_and_says_what_is_left(tmp_path: Path, books: Ledg
         assert (released.state, released.refers, released.run) == ("released", 2, digest)
 
 
-def test_no_message_is_sent_beyond_the_limit(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
-    run(tmp_path, "first", books)
-    run(tmp_path, "second", books)
-    with refused(
-        "budget.passed", error=OverBudgetError, spent="0.8", limit="epsilon 1", left="0.2", epsilon="0.4"
-    ) as caught:
-        run(tmp_path, "third", books)
-    assert len(sent) == 2
-    assert not (tmp_path / "third").exists()
-    assert PARTIES[0] in str(caught.value)
-    run(tmp_path, "fourth", books, "0.2")  # just fits
-    assert len(sent) == 3
-
-
 def test_the_last_party_refuses_and_nobody_is_charged(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
     books.folder.mkdir()
     Ledger.create(books.path(PARTIES[2]), Fraction(1, 10)).close()
@@ -130,25 +116,6 @@ def with_two(books: Ledgers) -> Ledgers:
         if not books.path(party).exists():
             Ledger.create(books.path(party), Fraction(1)).close()
     return Ledgers(books.folder)
-
-
-def dropping(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
-    """The real protocol, in which the tenth message is lost."""
-    lossy = replace(setting, tamper=lambda n, envelope: [] if n == 10 else [(envelope.to, envelope)])
-    return simulated(session, identities, seeds, inputs, lossy, *home)
-
-
-def test_an_abort_of_the_real_protocol_costs_nothing(
-    tmp_path: Path, books: Ledgers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(execution, "simulate", dropping)
-    with pytest.raises(ProtocolError):
-        run(tmp_path, "first", books)
-    assert not (tmp_path / "first").exists()
-    for party in PARTIES:
-        assert states(books, party) == ["limit", "reserved", "refunded"]
-    monkeypatch.undo()
-    assert run(tmp_path, "second", books, "1").standings[PARTIES[0]].left == 0
 
 
 def test_two_runs_of_one_agreement_are_two_charges(tmp_path: Path, books: Ledgers, sent: list[str]) -> None:
@@ -388,6 +355,7 @@ def test_the_options_of_run(
     assert json.loads(capsys.readouterr().out)["budgets"]["hospital-5"]["left"] == "0/1"
     for wrong, words in (
         (["--budget", "1"], "goes with --ledgers"),
+        (["--ledgers", "books", "--budget-delta", "1e-5"], "--budget-delta: goes with --budget"),
         (["--ledgers", "books", "--budget", "0"], "--budget"),
         (["--ledgers", "books", "--insecure-seed", "1"], "a run without a guarantee"),
         (["--ledgers", "other"], "does not exist"),
@@ -407,34 +375,23 @@ def test_nobody_trains_in_vain_and_a_refused_run_makes_no_ledger(
         run(tmp_path, "second", books, "1")
 
 
-@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (PeerError("x", "peer.lied"), 2)])
+def terminate(*_: Any, **__: Any) -> Outcome:
+    os.kill(os.getpid(), signal.SIGTERM)
+    raise AssertionError("the signal came too late")
+
+
+@pytest.mark.parametrize(
+    ("stop", "code"), [(raising(KeyboardInterrupt()), 130), (raising(PeerError("x", "peer.lied")), 2), (terminate, 143)]
+)
 def test_the_person_is_told_what_a_stop_costs(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    error: BaseException,
-    code: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stop: Any, code: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(execution, "run_session", raising(error))
-    assert main(["run", "--method", "prr_mean", "--ledgers", "books", "--budget", "1"]) == code
-    assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {REFUNDED}")
-    error.__notes__.clear()
-    assert main(["run", "--method", "prr_mean"]) == code  # without ledgers there is nothing to say
-    assert REFUNDED not in capsys.readouterr().err
-
-
-def test_a_terminated_run_says_what_it_costs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def secure(*_: Any, **__: Any) -> Outcome:
-        os.kill(os.getpid(), signal.SIGTERM)
-        raise AssertionError("the signal came too late")
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(execution, "run_session", secure)
-    with pytest.raises(SystemExit) as caught:
-        main(["run", "--method", "prr_mean", "--ledgers", "books", "--budget", "1"])
-    assert caught.value.code == 143
-    assert capsys.readouterr().err.splitlines()[-1] == f"terminated; {REFUNDED}"
-    assert states(Ledgers(tmp_path / "books"), "hospital-1") == ["limit", "reserved", "refunded"]
+    monkeypatch.setattr(execution, "run_session", stop)
+    for ledgers in ([], ["--ledgers", "books", "--budget", "1"]):  # without ledgers there is nothing to say
+        try:
+            ended: Any = main(["run", "--method", "prr_mean", *ledgers])
+        except SystemExit as terminated:
+            ended = terminated.code
+        assert ended == code
+        assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {REFUNDED}") == bool(ledgers)

@@ -7,34 +7,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from support import sites
 from support.audited import agreement, hospitals
-from support.mutants import OF_THE_RUN
-from support.sites import Sites
+from support.audits import OF_THE_RUN
 
-from smc_dp import Federation, Rows, run_protocol
+from smc_dp import run_protocol
 from smc_dp.audit.run import report as reports
 from smc_dp.audit.run.evidence import load_evidence
-from smc_dp.cli.main import main
 from smc_dp.privacy import pathak2010 as guarantees
 from smc_dp.privacy.ledger.history import Limit
 from smc_dp.run.agreement import Agreement, default_protocol
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.protocols.registry import LinearTerms
+from tests.smc_dp.run.test_run_protocol import FEDERATION
 from tests.support.refusals import refused
 
 LINEAR: dict[str, Any] = {"insecure_seed": 7, "protocol": "linear"}
-
-
-def rows(n: int, seed: int) -> Rows:
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-0.5, 0.5, (n, 3))
-    return Rows(X, (X[:, 0] > 0).astype(np.int64))
-
-
-FEDERATION = Federation((rows(60, 1), rows(40, 2), rows(50, 3)), 2)
 
 
 def test_it_gives_the_release_of_the_curator_protocol_bit_for_bit(tmp_path: Path) -> None:
@@ -106,18 +94,3 @@ def test_an_agreement_on_it_is_read_back() -> None:
             Agreement.from_dict(wrong, made.bounds)
     with refused("ring_degree.not_even_or_too_small"):
         LinearTerms(ring_degree=3).program_parameters("linear", made.spec, made.parties, "")
-
-
-def test_the_command_takes_it_for_a_crowd(tmp_path: Path) -> None:
-    assert main(["run", "--method", "prr_mean", "--parties", "20", "--out", str(tmp_path / "run"), "--json"]) == 0
-    assert json.loads((tmp_path / "run" / "release.json").read_text())["parameters"]["protocol"] == "linear"
-
-
-def test_sites_run_it(tmp_path: Path) -> None:
-    stated = {
-        "method": {"name": "prr_mean", "lambda": "1/10"},
-        "target": {"epsilon": "1", "noise": "knorm", "calibration": "proven"},
-        "protocol": {"name": "linear", "ring_bits": 64, "ring_degree": 8},
-    }
-    run = Sites(sites.joint(stated), tmp_path).run()
-    assert sites.ends(run) == ["released"] * 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -74,11 +73,3 @@ def test_the_own_model_is_tried_on_rows_that_it_has_not_seen(release: PublishedR
     found = evaluate_locally(release, Rows(X, lot.integers(0, 2, 60)))
     assert found is not None
     assert 0.25 < found.alone < 0.7
-
-
-def test_the_figures_are_written_nowhere(
-    release: PublishedRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert evaluate_locally(release, rows(50, 1)) is not None
-    assert list(tmp_path.iterdir()) == []

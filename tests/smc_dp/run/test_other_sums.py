@@ -78,11 +78,6 @@ def test_a_guarantee_for_a_party_is_charged_to_its_account_and_to_that_of_record
         run_protocol(PLAIN.federation, method=method, target=target, out=tmp_path / "more", ledgers=books)
 
 
-def test_what_a_run_cannot_carry_is_refused(tmp_path: Path) -> None:
-    with refused("sizes.not_hidden", method="avg_clip"):
-        run_protocol(PLAIN.federation, method="avg_clip", sizes="released", out=tmp_path / "no")
-
-
 def test_a_hundred_sums_can_be_predicted_with(tmp_path: Path) -> None:
     data = hospitals((12, 8, 20), 2)
     agreed = sum_agreement(data, GradientDescent(rows=10**6), Target(Fraction(100), noise="ddg"))

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from support import byte_steps
 from support.audited import agreement, hospitals, sum_agreement
 
 from protocols.arithmetic.rng import Stream
-from protocols.runtime import replay
-from protocols.runtime.actor import Actor, LocalProgram
-from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.session import Session
-from smc_dp.data.federation import Rows
+from smc_dp.data.federation import Public, Rows
 from smc_dp.data.table import Table
 from smc_dp.methods.gradients.newton import Newton
+from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.party import LocalParty
-from smc_dp.run.protocols import execution
-from smc_dp.run.protocols.execution import SimulatedSession
 from tests.support.refusals import refused
 
 ROOT = Stream.insecure_from_seed("own part")
@@ -37,75 +33,16 @@ def own(name: str, agreed: Agreement = NEWTON) -> LocalParty:
     return LocalParty(name, FOUR.federation.by_name[name], agreed, ROOT.fork(f"party {name}"))
 
 
-class Held(NamedTuple):
-    """A session that was held in one process, and its envelopes."""
-
-    taking_part: SimulatedSession
-    envelopes: list[Envelope]
-
-
-@pytest.fixture(scope="module")
-def held() -> Held:
-    taking_part = NEWTON.session(ROOT.fork("protocol"))
-    parts = [own(name).contribution for name in NAMES]
-    outcome = execution.run_session(NEWTON.functionality, parts, taking_part, rng=ROOT.fork("protocol"))
-    assert outcome.execution is not None
-    return Held(taking_part, list(outcome.execution.transcript.envelopes))
-
-
-AtHome = Callable[[LocalParty, Session, tuple[Any, ...]], LocalProgram | None]
-
-
-def alone(held: Held, name: str, at_home: AtHome = LocalParty.answers) -> list[Envelope]:
-    """What a party sends whose program begins anew after every letter: of its actor nothing is left but the state."""
-    session, me, mail = held.taking_part.session, held.taking_part.identities[name], held.envelopes
-    board = {e.sender: e for e in mail if e.kind == HELLO}
-    seed = ROOT.fork("protocol").fork(f"seed {name}")
-    first = byte_steps.begin(session, name, me, seed, own(name).inputs(session), board)
-    state, counter, sent = first.state, first.counter, list(first.mail)
-    for letter in [e for e in mail if e.to == name]:
-        actor = resumed(held, name, board, state, counter, at_home)
-        sent += actor.advance()
-        actor.deliver(letter)
-        sent += actor.advance()
-        state, counter = replay.save(actor), actor.counter
-        actor.close()
-    return sent
-
-
-def resumed(held: Held, name: str, board: Mapping[str, Envelope], state: bytes, counter: int, at_home: AtHome) -> Actor:
-    """A new actor; who is at home is known at the first question, from the inputs that came with the state."""
-    session, me = held.taking_part.session, held.taking_part.identities[name]
-
-    def answer(*said: Any) -> Any:
-        home = at_home(own(name), session, actor.inputs)
-        return home(*said) if home else None
-
-    actor = replay.resume(session, state, me, counter, board, local_program=answer)
-    return actor
-
-
-@pytest.mark.parametrize("name", NAMES[:2])
-def test_begun_anew_after_every_letter_every_byte_is_the_same(held: Held, name: str) -> None:
-    """Of eight sums of `newton`, one after the other."""
-    wanted = [(e.header, e.body) for e in held.envelopes if e.sender == name]
-    assert [(e.header, e.body) for e in alone(held, name)] == wanted
-    assert sum(e.kind == "Masked" for e in held.envelopes if e.sender == name) == 8
-
-
-def test_a_home_whose_count_is_lost_does_not_go_on(held: Held) -> None:
-    """The twin begins from 0 each time: what it is asked next is not its first sum."""
-    with refused("sum.out_of_turn", number=1, count=8, answered=0):
-        alone(held, NAMES[0], lambda part, session, inputs: part.answers(session, inputs[:2]))
-
-
-def test_an_older_question_is_not_answered_again(held: Held) -> None:
+def test_a_program_that_begins_anew_answers_as_one_that_went_on_and_no_question_twice() -> None:
     """Sums 0 and 1 were answered, and the second is asked for once more, after another sum 0."""
-    session = held.taking_part.session
+    session = NEWTON.session(ROOT).session
     S = tuple(range(-2, 3))  # a gradient and a curvature in two dimensions
     inputs = own(NAMES[0]).inputs(session)
+    went_on = own(NAMES[0]).answers(session, inputs)
+    assert went_on is not None
     for said in ((), (S,)):
         inputs = (*inputs, asked(inputs, session, said))
+        assert inputs[-1] == went_on(said)
     other = (tuple(x + 2**24 for x in S),)
     with refused("sum.out_of_turn", number=1, count=8, answered=2):
         asked(inputs, session, other)
@@ -152,3 +89,28 @@ def test_a_part_looks_at_its_rows_before_it_trains() -> None:
                 begun()
     mean.check()
     replace(of_one, agreement=NEWTON).check()  # sums do without the other class, and say nothing of it
+
+
+@pytest.mark.parametrize("given", [{"target": Target(Fraction(1, 10**9))}, {"lam": 1e-9}, {"ring_bits": 40}])
+def test_numbers_that_may_be_too_large_for_the_grid_are_refused_whatever_the_rows_are(given: dict[str, Any]) -> None:
+    part = own(NAMES[0], agreement(FOUR, **given))
+    for unfit in (part, replace(part, rows=replace(part.rows, X=0 * part.rows.X))):
+        with refused("grid.too_small", at=f"party {NAMES[0]}"):
+            unfit.check()
+
+
+def test_a_party_beyond_the_public_cap_on_rows_is_refused() -> None:
+    big = Rows(np.broadcast_to(np.zeros(1), (10**7 + 1, 1)), np.zeros(1, dtype=np.int64))
+    with refused("party.too_many_rows", at=f"party {NAMES[0]}", most=10000000, got=10000001):
+        replace(own(NAMES[0], agreement(FOUR)), rows=big).check()
+
+
+def test_steps_as_printed_draw_the_noise_of_the_mean_and_refuse_another_calibration() -> None:
+    """They multiply it by K; drawn for the sum, as in our own steps, it would come out K times too large."""
+    printed, ours, public = PathakMean(0.1, as_published=True), PathakMean(0.1), Public(5, 31, 2)
+    target = Target(1, "paper")
+    assert printed.distribution(target, 91, public).scale * 5 == ours.distribution(target, 91, public).scale
+    assert float(printed.distribution(target, 91, public).scale) == pytest.approx(2 / (91 * 1 * 0.1) * 2**40, rel=1e-12)
+    assert printed.functionality(public, target).times == 5
+    with refused("calibration.of_printed_steps"):
+        agreement(FOUR, Target(1), as_printed=True)

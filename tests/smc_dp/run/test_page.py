@@ -5,24 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from support import forgeries
 from support.audited import Folders, agreement, hospitals, sum_agreement, toy_run
 from support.shown import ShownPage
 
 from protocols.runtime.network import LINK_MODELS, traffic
 from smc_dp.audit.run.evidence import load_evidence
-from smc_dp.core import reading
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.columns import BinnedColumn, Column, DateColumn, parse_iso_date
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import MOST_PAGE_BYTES, html
-from smc_dp.run import publication
 from smc_dp.run import release_report as run_pages
 from smc_dp.run.agreement import (
     PROTOCOLS_BY_METHOD,
@@ -166,32 +161,6 @@ def test_whatever_is_released_fits_on_a_page() -> None:
     content = html(release_page(release(agreed), {}, SENT))
     assert len(content.encode()) < MOST_PAGE_BYTES
     assert "And 100 more." in ShownPage(content).text
-
-
-def published(run: Path) -> dict[str, bytes]:
-    """Return the files that `publish` copies of a run, by name."""
-    publication.publish_run(run, to := run.with_name("published"))
-    return {file.name: file.read_bytes() for file in to.iterdir()}
-
-
-@pytest.mark.parametrize("reads_again", [False, True])
-@pytest.mark.parametrize(("module", "use"), [(run_pages, run_page), (publication, published)])
-def test_a_folder_swapped_after_it_was_read_cannot_matter(
-    module: ModuleType,
-    use: Callable[[Path], object],
-    reads_again: bool,
-    made: Folders,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run, other = tmp_path / "run", toy_run(tmp_path / "other", (12, 8), seed=2, key_bits=256).run
-    shutil.copytree(made.run, run)
-    honest = use(Path(shutil.copytree(made.run, tmp_path / "honest" / "run")))
-    monkeypatch.setattr(reading, "read_file", forgeries.swapped_after_reading(run, other))
-    if reads_again:  # the mutant: verification and use read the folder each by itself
-        monkeypatch.setattr(module, "read_run_files", lambda folder: folder)
-    assert (use(run) == honest) == (not reads_again)
-    assert (run / RELEASE).read_bytes() == (other / RELEASE).read_bytes()
 
 
 def test_the_digests_are_those_of_the_published_files(made: Folders) -> None:

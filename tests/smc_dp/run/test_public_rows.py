@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from support.audited import hospitals
 
-from protocols.arithmetic.rng import Stream
 from smc_dp import InputError, predict, run_protocol
 from smc_dp.audit.run.conformity import publication
 from smc_dp.audit.run.evidence import load_evidence
@@ -25,7 +24,6 @@ from smc_dp.core.arrays import Array
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.methods.functionality import ideal
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import html
@@ -35,7 +33,6 @@ from smc_dp.privacy.target import Target
 from smc_dp.run.agreement import SettledRun
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols.registry import SumTerms
 from smc_dp.run.publication import publish_run
 from smc_dp.run.release import AUXILIARY, RELEASE, TRANSCRIPT
@@ -81,18 +78,6 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
     assert predict(to, TEST.X).missing_files_text is None
     parameters = json.loads((to / RELEASE).read_bytes())["parameters"]
     assert parameters["auxiliary"] == hashlib.sha256((to / AUXILIARY).read_bytes()).hexdigest()
-
-
-def test_the_weights_are_those_of_the_form_in_the_clear_on_the_same_coins(tmp_path: Path) -> None:
-    report = run_protocol(DATA, method=METHOD, target=TARGET, out=tmp_path / "run", insecure_seed=SEED)
-    agreed, root = report.agreement, Stream.insecure_from_seed(SEED)
-    parts = [
-        LocalParty(who, rows, agreed, root.fork(f"party {who}")).contribution for who, rows in DATA.by_name.items()
-    ]
-    weights = agreed.result(ideal(agreed.functionality, parts))
-    assert verify_release(report.run_dir).release.weights == weights
-    other = LocalParty(HOSPITALS[0], DATA.parties[0], agreed, root.fork("other coins")).contribution
-    assert agreed.result(ideal(agreed.functionality, [other, *parts[1:]])) != weights  # twin
 
 
 # What is done to the folder -> what the one line of `predict` says.

@@ -1,15 +1,7 @@
-"""One party's own ledger in a session: charged once, void or released once, whatever dies when.
-
-This file is also the program that a test starts: it forks, so it has to be a process without threads.
-"""
+"""One party's own ledger in a session: charged once, void or released once, however often it is asked."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -17,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from support.audited import agreement, hospitals
-from support.spending import kill_before
 
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.table import Table
@@ -36,8 +27,7 @@ AGREED = agreement(CASE, Target(Fraction("0.4")), seeded=False)
 SESSION, OTHER = b"s" * 32, b"t" * 32
 LEFT = OpenCharge().leaving("sum 0")
 BACK = LEFT.disowned("sum 0")
-KILLED = ("refunded", "released")
-ENDS = (*KILLED, "no member", "no member that paid")
+ENDS = ("refunded", "released", "no member", "no member that paid")
 
 
 @pytest.fixture
@@ -171,65 +161,3 @@ def test_one_session_is_about_one_table_and_one_price(own: SiteLedger, tmp_path:
 def read(folder: Path, text: str) -> Table:
     (folder / "own.csv").write_text(text)
     return read_table(folder / "own.csv", "own")
-
-
-# Killed.
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
-def test_killed_before_any_statement_and_asked_again_it_is_one_entry_with_one_end(tmp_path: Path) -> None:
-    """A program that is killed before its first, second, ... statement and begins again, each time in a new ledger.
-
-    The twin draws the key of its entry anew: it is charged twice.
-    """
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, __file__, str(tmp_path)],
-        capture_output=True, text=True, env=environment, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: dict[str, list[list[str]]] = json.loads(done.stdout)
-    for how in KILLED:
-        assert len(found[how]) >= 15 + 3 * len(WRITTEN[how])
-        assert found[how] == [["reserved", *WRITTEN[how]]] * len(found[how])
-    assert ["reserved", "reserved", "released"] in found["twin"]
-
-
-def program(own: SiteLedger, how: str) -> None:
-    """A party's program: it writes down that its role is over before it settles, and asks for no charge after that."""
-    over = own.path.with_name("over")
-    if not over.exists():
-        own.reserve(SESSION, AGREED, ROWS)
-        over.touch()
-    end(own, how)
-
-
-def twin(own: SiteLedger) -> None:
-    session = os.urandom(32)
-    own.reserve(session, agreement(CASE, Target(Fraction("0.1")), seeded=False), ROWS)
-    own.released(session, own.path.with_name("release.json"), LEFT, member=True)
-
-
-def killed(folder: Path, begin: Callable[[SiteLedger], None]) -> list[list[str]]:
-    """What is in each ledger once the program that was killed there has begun again."""
-    found: list[list[str]] = []
-    while True:
-        place = folder / str(len(found))
-        place.mkdir(parents=True)
-        own = made(place)
-        child = os.fork()
-        if child == 0:
-            kill_before(len(found))
-            begin(own)
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        if os.waitstatus_to_exitcode(status) == 0:
-            return found
-        begin(own)
-        found.append(states(own))
-
-
-if __name__ == "__main__":
-    every = {how: killed(Path(sys.argv[1]) / how, partial(program, how=how)) for how in KILLED}
-    print(json.dumps({**every, "twin": killed(Path(sys.argv[1]) / "twin", twin)}))

@@ -77,9 +77,3 @@ def test_while_there_is_time_the_forms_that_are_shown_are_tried_and_no_others(mo
     assert heard == [f"{name} against {variant}" for name, variant, _ in tried]
     assert told.count("Not measured here") == 1
     assert told.count("Outcome of the attack: succeeds") == 7
-
-
-@pytest.mark.slow
-def test_the_attacks_of_a_lecture_come_out_as_on_record() -> None:
-    told = text(attacks_on.attack_sections("secure_sum", rng=Stream.insecure_from_seed("lecture")))
-    assert (told.count("<td>succeeds</td>"), told.count("<td>fails</td>")) == (3, 3)

@@ -55,6 +55,15 @@ def test_no_cell_is_empty_and_a_sum_of_members_is_their_own() -> None:
     assert [cell(t, ("charlie",), "sum") for t in with_sum][:4] == ["-", "-", "-", "all"]
 
 
+def test_a_step_has_a_table_only_if_a_cell_has_changed() -> None:
+    _, course = prepared("secure_sum")
+    tables = [knowledge_blocks.knowledge_table(known) for known in course.knows]
+    changed = {at for at in range(1, len(tables)) if tables[at] != tables[at - 1]}
+    shown = {at for at in range(1, len(tables)) if tables[at] in knowledge_blocks.knowledge_after(course, at).blocks}
+    assert changed == shown
+    assert 0 < len(changed) < len(tables) - 1
+
+
 @pytest.mark.parametrize(
     ("name", "said", "other"),
     [

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from broken import matrix_mutants as mutants
+from broken.curator_twins import planted
 from support.lectures import PARTIES, lecture_of, parts, prepare, prepared, shown, steps_on
 
-from protocols.programs import PROTOCOLS, Protocol
-from protocols.runtime.session import Program
-from smc_dp.pages.blocks import Bullets, Drawing, Quotation
+from protocols.programs import PROTOCOLS
+from protocols.runtime.citations import read_note
+from smc_dp.pages.blocks import Bullets, Drawing, Quotation, Section
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import sequence_diagram, values
 from smc_dp.walkthrough.dry_run import run_dry
 from smc_dp.walkthrough.knowledge_blocks import NOTHING_NEW
 from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 from smc_dp.walkthrough.observed_session import ObservedSession
-from smc_dp.walkthrough.report import walkthrough_page
+from smc_dp.walkthrough.report import BESIDE, DEPARTS, IS_WRONG, walkthrough_page
 from smc_dp.walkthrough.walkthrough_steps import steps_of
 
 # The everyday suite has one of a kind.
@@ -40,6 +40,21 @@ def test_every_letter_stands_in_one_step_and_every_step_has_its_sentence(name: s
         assert (said.text, said.source) == (quoted.text, quoted.source)
         assert isinstance(on_page.blocks[0], Drawing)
         assert all(kind in " ".join(on_page.blocks[0].said) for kind in step.kinds)
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_note_stands_at_its_first_step_alone(name: str) -> None:
+    protocol = PROTOCOLS[name]
+    lesson = steps_of(*prepared(name))
+    about: list[tuple[str, str]] = []
+    for step, on_page in zip(lesson, steps_on(lecture_of(name)), strict=True):
+        sections = [b for b in on_page.blocks if isinstance(b, Section) and b.heading in (BESIDE, DEPARTS, IS_WRONG)]
+        bullets = [b for section in sections for b in section.blocks if isinstance(b, Bullets)]
+        about += [(note, step.number) for b in bullets for note in b.items]
+    first = {label: step.number for step in reversed(lesson) for label in protocol.sentences[step.number].notes}
+    package = next(iter(protocol.sentences.values())).package
+    assert first
+    assert sorted(about) == sorted((read_note(package, label), number) for label, number in first.items())
 
 
 def test_sets_of_parties_are_shown_by_names() -> None:
@@ -102,10 +117,6 @@ def test_long_values_are_cut_and_say_how_long_they_are() -> None:
     assert values.format_value((1, 2), watched) == "(1, 2)"
 
 
-def leaking(program: Program) -> Protocol:
-    return replace(PROTOCOLS["pathak2010"], program=program)
-
-
 def told(watched: ObservedSession, course: KnowledgeTrace) -> list[tuple[str, str]]:
     """Every step of the page, by its heading."""
     return [(step.heading, shown(step)) for step in steps_on(walkthrough_page(watched, course))]
@@ -117,7 +128,9 @@ def first_difference(honest: Sequence[tuple[str, str]], other: Sequence[tuple[st
 
 
 def test_a_leaking_role_changes_the_page_at_its_step_and_at_none_before() -> None:
-    honest, twin = prepared("pathak2010"), prepare(leaking(mutants.UNBLINDED), 2)
+    honest = prepared("pathak2010")
+    with planted("r is missing") as program:
+        twin = prepare(replace(PROTOCOLS["pathak2010"], program=program), 2)
     assert first_difference(told(*honest), told(*twin)).startswith("Step 1.4 ")
     again = run_dry(PROTOCOLS["pathak2010"], honest[1].p)
     assert told(again, honest[1]) == told(*honest)

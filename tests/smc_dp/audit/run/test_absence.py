@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import audits
 from support import forgeries as f
 from support.audited import Folders
-from support.mutants import OF_THE_RUN
+from support.audits import outcomes
 from support.sessions import setup
 from support.summed import OF_THE_RELEASE, recorded, summing, written
 
@@ -19,8 +20,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.transcript import ABSENT
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import CONVERSATION_CHECKS
-from smc_dp.audit.run.evidence import Evidence, load_evidence
-from smc_dp.audit.run.report import audit_evidence
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.run.agreement import SEEDED, TEST_KEYS
 
 P1, P2, P3 = "P1", "P2", "P3"
@@ -33,12 +33,8 @@ def gone(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return recorded(tmp_path_factory.mktemp("gone"), summing(), P2=4)
 
 
-def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
-    return {found.check.name: found.outcome for found in audit_evidence(evidence, OF_THE_RUN).findings}
-
-
-def failed(found: Mapping[str, CheckOutcome]) -> dict[str, CheckOutcome]:
-    return {n: o for n, o in found.items() if o.status == "failed" and n not in OF_THE_RELEASE}
+def failed(found: dict[str, CheckOutcome]) -> dict[str, str]:
+    return {name: code for name, code in audits.failed(found).items() if name not in OF_THE_RELEASE}
 
 
 def test_a_run_that_went_on_without_somebody_is_held_against_its_own_schedule(gone: Folders) -> None:
@@ -107,10 +103,6 @@ def view_without_marks(made: Folders, folder: Path) -> Folders:
     return Folders(made.run, folder)
 
 
-def late(record: f.Record) -> f.Record:
-    return f.alter(record.place("Masked"), round=99)(record)
-
-
 MUTANTS: dict[str, tuple[Make, str]] = {
     "mark left out": (record(without_the_mark), "signatures"),
     "mark of another letter": (record(other_mark(read=1)), "view-agrees"),
@@ -126,30 +118,25 @@ MUTANTS: dict[str, tuple[Make, str]] = {
     "mark that counts below zero": (line(read=-1), "schema"),
     "mark that counts in words": (line(read="0"), "schema"),
     "mark of a text that is none": (line(stage="\ud800"), "schema"),
-    "letter flipped": (lambda made, folder: record(_flipped)(made, folder), "sender-chain"),
-    "signature flipped": (lambda made, folder: record(_unsigned)(made, folder), "signatures"),
+    "letter flipped": (record(lambda made: f.flip(made.place("Masked"))(made)), "sender-chain"),
+    "signature flipped": (record(lambda made: f.flip(made.place("StageEnd"), -1)(made)), "signatures"),
 }
-
-
-def _flipped(record: f.Record) -> f.Record:
-    return f.flip(record.place("Masked"))(record)
-
-
-def _unsigned(record: f.Record) -> f.Record:
-    return f.flip(record.place("StageEnd"), -1)(record)
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_what_is_wrong_with_a_mark_is_found_and_nobody_is_named(name: str, gone: Folders, tmp_path: Path) -> None:
     make, check = MUTANTS[name]
     found = outcomes(make(gone, tmp_path / "forged").evidence())
-    assert found[check].status == "failed", {n: o.code for n, o in failed(found).items()}
+    assert found[check].status == "failed", failed(found)
     assert found[check].code != "evidence.not_workable"
-    assert {o.party for o in failed(found).values()} == {None}
+    assert {found[name].party for name in failed(found)} == {None}
 
 
 FORGED: dict[str, tuple[f.Change, str]] = {
-    "a round that nobody can have reached": (late, "rounds"),
+    "a round that nobody reached": (
+        lambda record: f.alter(record.place("Masked"), round=99)(record),
+        "rounds",
+    ),
     "a letter left out": (lambda record: f.drop(record.place("Masked", P3))(record), "completeness"),
     "a letter too many": (lambda record: f.duplicate(record.place("Masked", P3))(record), "order"),
     "a letter of who is gone": (lambda record: f.alter(record.place("Masked", P3), sender=P2)(record), "completeness"),
@@ -181,7 +168,7 @@ def test_a_mark_put_into_an_honest_record_excuses_nobody(tmp_path: Path) -> None
     assert failed(found) == {}
     assert {found[name].status for name in OF_THE_SCHEDULE} == {"passed"}
     short = outcomes(load_evidence(f.forge(made.run, tmp_path / "cut", mark, f.cut(39))))
-    assert {name: outcome.code for name, outcome in failed(short).items()} == {"signatures": "signature.missing_at_end"}
+    assert failed(short) == {"signatures": "signature.missing_at_end"}
 
 
 def test_a_mark_is_one_line_of_the_record(gone: Folders) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import forgeries
 from support.audited import Folders, long_term
-from support.mutants import OF_THE_CODE, OF_THE_RUN, Verdict, command
+from support.audits import OF_THE_CODE, OF_THE_RUN, Verdict, command
 
 from smc_dp import predict
 from smc_dp.audit.run import audited_prediction, checks

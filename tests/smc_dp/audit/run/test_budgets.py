@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.audited import Folders, hospitals, long_term, sum_agreement
-from support.mutants import OF_THE_RUN, audit
+from support.audits import OF_THE_RUN, audit
 
 from smc_dp.audit.run import budget_report, budgets
 from smc_dp.audit.run.budgets import PartyBudget

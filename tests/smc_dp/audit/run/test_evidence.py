@@ -9,18 +9,16 @@ from typing import Any
 import pytest
 from support import forgeries as f
 from support.audited import Folders, toy_run
-from support.mutants import OF_THE_RUN
+from support.audits import outcomes
 from support.summed import recorded, summing
 
 from protocols.pathak2010.parameters import Parameters
 from protocols.pathak2010.protocol import LIMITS
 from protocols.runtime.protocol import KeyLimits, Limits
 from protocols.secure_sum.parameters import SHARES
-from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import conversation
 from smc_dp.audit.run.conformity.conversation import with_schedule
-from smc_dp.audit.run.evidence import Evidence, load_evidence
-from smc_dp.audit.run.report import audit_evidence
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core.errors import InputError
 from smc_dp.run.protocols import curator
 from smc_dp.run.release import TRANSCRIPT
@@ -36,10 +34,6 @@ def summed(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 @pytest.fixture(scope="module")
 def with_keys(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return toy_run(tmp_path_factory.mktemp("keys"), (5, 9), 1, key_bits=256)
-
-
-def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
-    return {found.check.name: found.outcome for found in audit_evidence(evidence, OF_THE_RUN).findings}
 
 
 def test_what_is_said_in_a_greeting_has_its_length(summed: Folders, tmp_path: Path) -> None:

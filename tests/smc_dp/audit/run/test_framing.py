@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 import pytest
+from support.audits import OF_THE_RUN, audit
 from support.blaming import blaming
 from support.framing import FAMILIES, NAMES, PARTIES, STRANGER, Attempt, Scene, attempt, scene
-from support.mutants import OF_THE_RUN, audit
 
 from protocols.errors import LocalError
 from smc_dp.audit.run.blame import Culprit
@@ -92,7 +92,7 @@ def test_what_was_done_is_found_and_who_did_it_is_often_named(audited: Callable[
         assert ("identities known from elsewhere would settle who that is" in finding["detail"]) != known
 
 
-@pytest.mark.parametrize("number", range(0, EVERY_DAY, 5))
+@pytest.mark.parametrize("number", [0, 15])
 def test_the_command_names_nobody_either(number: int, attempts: Callable[[int], Attempt]) -> None:
     """Its exit code says that something is wrong, and neither of its outputs says of whom."""
     tried = attempts(number)

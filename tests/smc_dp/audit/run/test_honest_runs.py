@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.audited import Folders, agreement, hospitals, long_term, toy_run
-from support.mutants import OF_THE_RUN, audit
+from support.audits import OF_THE_RUN, audit
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.run.evidence import load_evidence
@@ -90,22 +90,6 @@ def test_no_false_alarm_over_many_runs(tmp_path, seed):
     folders = run(tmp_path, seed)
     for views in (True,) if seed % WITHOUT_VIEWS else (True, False):
         assert list(alarms(audited(folders, views=views))) == [], drawn(seed)
-
-
-def test_the_seeds_cover_what_they_should():
-    options = [drawn(seed) for seed in range(RUNS)]
-    values = {"topology": 2, "comparison": 2, "exponents": 2, "link": 3, "key_bits": 3}
-    for name, number in values.items():
-        assert len({option[name] for option in options}) == number
-    assert {len(option["sizes"]) for option in options} == {2, 3, 4, 5, 6, 12}
-    assert {option["bounds"].dimension for option in options} >= {1, 2, 3, 4, 5, 6}
-    assert {option["target"].epsilon for option in options} == set(EPSILONS)
-    assert all(any(column in option["bounds"].columns for option in options) for column in COLUMNS)
-    assert sum(option["sizes"].count(min(option["sizes"])) > 1 for option in options) > 25  # ties for the smallest
-    assert {(options[i]["topology"], options[i]["comparison"]) for i in EVERYDAY} == {
-        ("star", "tournament"),
-        ("mesh", "all-pairs"),
-    }
 
 
 @pytest.fixture(scope="module")

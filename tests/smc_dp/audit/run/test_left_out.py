@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from support.audited import hospitals, sum_agreement
+from support.audits import outcome
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
-from smc_dp.audit.run.checks import CHECKS
+from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.evidence import load_evidence
-from smc_dp.audit.run.report import audit_evidence
 from smc_dp.privacy.target import Target
 from smc_dp.run.identities import PUBLIC_FILE, create_identities, load_run_identities
 from smc_dp.run.release import RELEASE
@@ -41,9 +41,8 @@ def keys(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def found(folder: Path, identities: Path, name: str) -> Any:
-    made = [check for check in CHECKS if check.name == name]
-    return audit_evidence(load_evidence(folder / "run", identities), made).findings[0].outcome
+def found(folder: Path, identities: Path, name: str) -> CheckOutcome:
+    return outcome(name, load_evidence(folder / "run", identities))
 
 
 def stated(folder: Path, left_out: list[str]) -> None:
@@ -55,13 +54,13 @@ def stated(folder: Path, left_out: list[str]) -> None:
 
 def test_who_was_left_out_of_a_new_session_is_named_and_no_fault(keys: Path) -> None:
     public = recorded(keys, {GONE: 1}, dropouts=1)
-    outcome = found(keys, public, "identities")
-    assert outcome.status == "passed"
-    assert repr(GONE) in str(outcome.fault.fields["said"])
+    other = found(keys, public, "identities")
+    assert other.status == "passed"
+    assert repr(GONE) in str(other.fault.fields["said"])
     assert found(keys, public, "agreed").status == "passed"
     stated(keys, [])
-    outcome = found(keys, public, "identities")
-    assert (outcome.code, outcome.fault.fields) == ("identity.without_participant", {"names": repr(GONE)})
+    other = found(keys, public, "identities")
+    assert (other.code, other.fault.fields) == ("identity.without_participant", {"names": repr(GONE)})
     assert found(keys, public, "agreed").status == "failed"
 
 
@@ -80,5 +79,5 @@ def test_charlie_has_a_key_where_he_is_not_needed(keys: Path) -> None:
     document = json.loads(public.read_text(encoding="utf-8"))
     stranger = Identity.generate(Stream.from_system()).public.hex()
     public.write_text(json.dumps({**document, "stranger": stranger}), encoding="utf-8")
-    outcome = found(keys, public, "identities")
-    assert (outcome.code, outcome.fault.fields) == ("identity.without_participant", {"names": "'stranger'"})
+    other = found(keys, public, "identities")
+    assert (other.code, other.fault.fields) == ("identity.without_participant", {"names": "'stranger'"})

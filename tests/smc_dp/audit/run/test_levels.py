@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support import forgeries
 from support.audited import Folders
-from support.mutants import OF_THE_CODE, OF_THE_RUN, audit
+from support.audits import OF_THE_CODE, OF_THE_RUN, audit
 
 from protocols.errors import Fault, LocalError
 from smc_dp.audit.run import checks

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support import forgeries as f
 from support.audited import Folders, agreement, hospitals, sum_agreement
+from support.audits import OF_THE_RUN, failed
 from support.contradicted import (
     DATA,
     FALSE,
@@ -17,7 +18,6 @@ from support.contradicted import (
     P3,
     at_sites,
     audited,
-    failed,
     moved,
     nobody_holds,
     publishing_others,
@@ -25,7 +25,6 @@ from support.contradicted import (
     summed,
 )
 from support.deployed import deployed
-from support.mutants import OF_THE_RUN
 
 from protocols.crypto import commitment
 from protocols.curator import CURATOR_NAME

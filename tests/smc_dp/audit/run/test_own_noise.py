@@ -8,21 +8,19 @@ from typing import Any
 
 import pytest
 from support.audited import Folders, hospitals, sum_agreement
+from support.audits import outcome
 
 from protocols.arithmetic.rng import Stream
 from protocols.secure_sum.values import Addends
-from smc_dp.audit.run import checks
-from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.derived_parameters import derive_parameters
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import own_noise
-from smc_dp.audit.run.report import audit_evidence
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.target import Target
 from smc_dp.run.simulation import simulate_run
 
 PRIVACY = ("mechanism", "statement", "insecure-markers", "noise", "models")
-CHECKS = {check.name: check for check in checks.CHECKS if check.name in PRIVACY}
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +31,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     agreed = sum_agreement(biased, Ofpa(lam=0.1), Target(1), most_rows=100, seeded=False)  # type: ignore[arg-type]
     simulate_run(biased, agreed, Stream.from_system(), folders.run, views=folders.views)
     return folders.evidence()
-
-
-def outcome(name: str, evidence: Evidence) -> CheckOutcome:
-    return audit_evidence(evidence, (CHECKS[name],)).findings[0].outcome
 
 
 def with_view(made: Evidence, change: Any) -> Evidence:
@@ -71,14 +65,8 @@ def test_too_little_noise_and_too_short_a_ring_are_noticed(made: Evidence, monke
     assert outcome("mechanism", made).code == "noise.own_epsilon_too_large"
     assert outcome("mechanism", made).status == "failed"
     monkeypatch.undo()
-    found = own_noise.check_own_mechanism(made, replace(stated_of(made), grid=Grid(40, 64)))
+    found = own_noise.check_own_mechanism(made, replace(derive_parameters(made), grid=Grid(40, 64)))
     assert found.code == "ring.too_small"
-
-
-def stated_of(made: Evidence) -> Any:
-    from smc_dp.audit.run.derived_parameters import derive_parameters
-
-    return derive_parameters(made)
 
 
 def test_views_that_lie_are_noticed(made: Evidence) -> None:

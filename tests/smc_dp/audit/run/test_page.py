@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from support import forgeries
 from support.audited import Folders
-from support.mutants import OF_THE_RUN, audit
+from support.audits import OF_THE_RUN, audit
 from support.shown import ShownPage
 
 from smc_dp.audit.run import report_blocks as page

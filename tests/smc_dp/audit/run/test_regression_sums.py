@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from support.audited import Folders
+from support.audits import failed, outcomes
 
 from smc_dp import run_protocol
-from smc_dp.audit.run import checks
+from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.derived_parameters import DerivedParameters, derive_parameters
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import rounds
 from smc_dp.audit.run.privacy.view_inputs import inputs_of_views
-from smc_dp.audit.run.report import audit_evidence
 
 COLUMNS = '[columns]\nage = [18, 98]\nward = ["a", "b", "c"]\n'
 LABELS = {
@@ -67,8 +67,8 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.parametrize("method", LABELS)
 def test_a_run_passes_with_its_views(made: Made, method: str) -> None:
-    report = {x.check.name: x.outcome for x in audit_evidence(made(method)[0], tuple(checks.CHECKS)).findings}
-    assert [name for name, outcome in report.items() if outcome.status == "failed"] == []
+    report = outcomes(made(method)[0], CHECKS)
+    assert failed(report) == {}
     for name in ("mechanism", "statement", "noise", "models", "messages-recomputed", "result"):
         assert report[name].status == "passed", name
 

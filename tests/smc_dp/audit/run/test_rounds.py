@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support import forgeries as f
 from support.audited import Folders, hospitals, long_term, sum_agreement
+from support.audits import failed, outcome, outcomes
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import message as messages
@@ -21,12 +22,10 @@ from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.secure_sum.messages import Input
 from protocols.secure_sum.parameters import stage
 from protocols.secure_sum.values import Addends
-from smc_dp.audit.run import checks
-from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.derived_parameters import DerivedParameters, derive_parameters
 from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.privacy import rounds
-from smc_dp.audit.run.report import audit_evidence
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.gradients.gradient_descent import GradientDescent
@@ -40,7 +39,6 @@ from smc_dp.run.simulation import simulate_run
 SIZES, DIMENSION, MOST = (30, 20, 45, 12), 4, 100
 PARTIES = tuple(f"north-{j}" for j in range(len(SIZES)))
 OWN = long_term(PARTIES)
-CHECKS = {check.name: check for check in checks.CHECKS}
 ONE = Target(1, noise="ddg", delta=Fraction(1, 10**5))
 MET, EACH = 5, 3  # letters of a party before the first sum, and in each sum
 
@@ -83,27 +81,17 @@ def evidence(made: Folders) -> Evidence:
     return made.evidence()
 
 
-def run(name: str, evidence: Evidence) -> CheckOutcome:
-    """One check as an audit makes it."""
-    return audit_evidence(evidence, (CHECKS[name],)).findings[0].outcome
-
-
-def failures(evidence: Evidence) -> dict[str, str]:
-    found = audit_evidence(evidence, tuple(CHECKS.values())).findings
-    return {x.check.name: x.outcome.code for x in found if x.outcome.status == "failed"}
-
-
 # Honest runs.
 
 
 def test_a_run_in_which_a_party_vanished_in_a_later_sum_passes(made: Folders, evidence: Evidence) -> None:
     """Everything that was answered replays from the views, whose inputs hold the answers."""
-    assert failures(evidence) == {}
+    assert failed(outcomes(evidence, CHECKS)) == {}
     for name in ("mechanism", "statement", "noise", "models", "result", "messages-recomputed", "canaries"):
-        assert run(name, evidence).status == "passed", name
+        assert outcome(name, evidence).status == "passed", name
     assert [len(evidence.views[name].inputs) for name in PARTIES] == [2 + 8, 2 + 4, 2 + 8, 2 + 8]
-    assert run("models", evidence).fault.fields["contributions"] == "28 contributions"
-    assert failures(made.evidence(views=False)) == {}
+    assert outcome("models", evidence).fault.fields["contributions"] == "28 contributions"
+    assert failed(outcomes(made.evidence(views=False), CHECKS)) == {}
 
 
 @pytest.mark.slow
@@ -116,7 +104,7 @@ def test_a_run_in_which_a_party_vanished_in_a_later_sum_passes(made: Folders, ev
     {"data": data_of(3, 0.5), "method": GradientDescent(rows=10)},
 ], ids=["gd", "nobody may drop out", "gd, addremove", "left out", "three classes", "gd, three classes"])  # fmt: skip
 def test_real_runs_pass(options: dict[str, Any], tmp_path: Path) -> None:
-    assert failures(recorded(tmp_path, **options).evidence()) == {}
+    assert failed(outcomes(recorded(tmp_path, **options).evidence(), CHECKS)) == {}
 
 
 # The figures, made again.
@@ -210,8 +198,8 @@ def test_a_record_bound_to_less_noise_in_one_sum_is_found(made: Folders, tmp_pat
     changed = [*sums[:5], [[length, text.rpartition("=")[0] + "=100/1"]], *sums[6:]]
     forged = load_evidence(f.forge(made.run, tmp_path / "forged", f.with_parameters(sums=changed), f.resigned(OWN)))
     for check in ("mechanism", "agreed"):
-        outcome = run(check, forged)
-        assert (outcome.status, outcome.fault.fields["name"]) == ("failed", "sums")
+        found = outcome(check, forged)
+        assert (found.status, found.fault.fields["name"]) == ("failed", "sums")
 
 
 # Views and parties that lie.
@@ -229,8 +217,8 @@ def with_sum(evidence: Evidence, party: str, r: int, change: Callable[[Addends],
 def test_other_integers_than_its_view_says_are_found(evidence: Evidence) -> None:
     """They are as legal as those that it entered; what it sent does not follow from them."""
     moved = with_sum(evidence, "north-2", 4, lambda mine: replace(mine, numbers=((7, *mine.numbers[0][1:]),)))
-    assert run("models", moved).status == run("noise", moved).status == "passed"
-    found = run("messages-recomputed", moved)
+    assert outcome("models", moved).status == outcome("noise", moved).status == "passed"
+    found = outcome("messages-recomputed", moved)
     assert (found.status, found.party) == ("failed", "north-2")
     assert (found.code, found.fault.fields["kind"]) == ("message.other_than_view", "'Masked'")
 
@@ -240,11 +228,11 @@ def test_an_answer_too_many_is_found(evidence: Evidence) -> None:
     more = replace(view, inputs=(*view.inputs, view.inputs[-1])).signed(evidence.session, OWN["north-0"])
     twice = replace(evidence, views={**evidence.views, "north-0": more})
     for check in ("noise", "models"):
-        found = run(check, twice)
+        found = outcome(check, twice)
         assert (found.status, found.party) == ("failed", "north-0")
         assert (found.code, found.fault.fields) == ("view.too_many_answers", {"answers": 9, "sums": 8})
     fewer = replace(view, inputs=view.inputs[:-1]).signed(evidence.session, OWN["north-0"])
-    short = run("noise", replace(evidence, views={**evidence.views, "north-0": fewer}))
+    short = outcome("noise", replace(evidence, views={**evidence.views, "north-0": fewer}))
     assert (short.code, short.fault.place) == ("view.no_input", "in the view of 'north-0': ")
 
 
@@ -256,7 +244,7 @@ def test_two_masked_inputs_for_one_sum_are_found(evidence: Evidence) -> None:
     payload = encode_statement(session, "north-0", replace(said, digest=bytes(32)), {})
     signature = OWN["north-0"].sign(signing_input(session.id, "north-0", "Input", payload))
     more = replace(view, statements=(*view.statements, (stage(5), "Input", payload, signature)))
-    found = run("statements", replace(evidence, views={**evidence.views, "north-0": more}))
+    found = outcome("statements", replace(evidence, views={**evidence.views, "north-0": more}))
     assert (found.status, found.party) == ("failed", "north-0")
     assert (found.code, found.fault.fields["kind"]) == ("statement.contradicted", "Input")
 
@@ -266,8 +254,8 @@ def test_noise_used_again_in_another_sum_is_found(tmp_path: Path, monkeypatch: p
     share = SharedRounds.share
     monkeypatch.setattr(SharedRounds, "share", lambda noise, r, rng: share(noise, r, AGAIN.fork("again")))
     lying = recorded(tmp_path, verifiable=False, dropouts=0).evidence()
-    assert {name for name in failures(lying)} == {"noise"}
-    assert run("noise", lying).code == "share.used_again"
+    assert set(failed(outcomes(lying, CHECKS))) == {"noise"}
+    assert outcome("noise", lying).code == "share.used_again"
 
 
 AGAIN = Stream.insecure_from_seed("used again")
@@ -283,7 +271,7 @@ def test_noise_of_one_sum_that_was_not_drawn_is_found(evidence: Evidence) -> Non
                 mine, noise=(tuple(ring.reduce(change(ring.nearest((x,))[0])) for x in mine.noise[0]),)
             ),
         )  # fmt: skip
-        found = run("noise", other)
+        found = outcome("noise", other)
         assert (found.status, found.party) == ("failed", "north-3")
         assert (found.code, found.fault.fields["where"]) == ("share.length", f" in sum {r}")
 
@@ -315,7 +303,7 @@ def test_what_no_rows_contribute_is_found(name: str, evidence: Evidence) -> None
     def entered(mine: Addends) -> Addends:
         return replace(mine, numbers=(ring.vector(change(ring.nearest(mine.numbers[0]))),))
 
-    found = run("models", with_sum(evidence, "north-0", r, entered))
+    found = outcome("models", with_sum(evidence, "north-0", r, entered))
     assert (found.status, found.party) == ("failed", "north-0")
     assert (found.code, found.fault.fields) == (code, fields)
 

@@ -16,6 +16,7 @@ import pytest
 from scipy.stats import binom
 from support import forgeries as f
 from support.audited import Folders, hospitals, long_term, sum_agreement
+from support.audits import failed, outcome, outcomes
 from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
@@ -24,12 +25,11 @@ from protocols.runtime import message as messages
 from protocols.runtime.envelope import signed_payload
 from protocols.secure_sum.messages import PublishedOpening
 from protocols.secure_sum.values import Addends
-from smc_dp.audit.run import checks, derived_parameters
-from smc_dp.audit.run.check import CheckOutcome
+from smc_dp.audit.run import derived_parameters
+from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.derived_parameters import DerivedParameters
 from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.audit.run.privacy import lengths, shared
-from smc_dp.audit.run.report import audit_evidence
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSumAddRemove
 from smc_dp.privacy.distributed import SharedNoise, share_distributions
@@ -41,7 +41,6 @@ from smc_dp.run.simulation import simulate_run
 SIZES, DIMENSION = (30, 20, 45, 12), 12
 PARTIES = tuple(f"north-{j}" for j in range(len(SIZES)))
 OWN = long_term(PARTIES)
-CHECKS = {check.name: check for check in checks.CHECKS}
 PRIVACY = ("mechanism", "statement", "insecure-markers", "noise", "models")
 
 
@@ -60,19 +59,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return recorded(tmp_path_factory.mktemp("made"), seeded=False)
 
 
-def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
-    return {x.check.name: x.outcome for x in audit_evidence(evidence, tuple(CHECKS.values())).findings}
-
-
-def run(name: str, evidence: Evidence) -> CheckOutcome:
-    """One check as an audit makes it."""
-    return audit_evidence(evidence, (CHECKS[name],)).findings[0].outcome
-
-
-def failures(evidence: Evidence) -> dict[str, str]:
-    return {name: outcome.code for name, outcome in outcomes(evidence).items() if outcome.status == "failed"}
-
-
 RUNS: dict[str, dict[str, Any]] = {
     "verifiable, ddg": {},
     "vg": {"target": Target(1, noise="vg"), "verifiable": False, "drop_out": {"north-1": 7}},
@@ -89,10 +75,10 @@ def test_a_real_run_passes(name: str, tmp_path: Path) -> None:
     folders = recorded(tmp_path, **RUNS[name])
     evidence = folders.evidence()
     assert (evidence.shares is not None) == (name == "shares")
-    assert failures(evidence) == {}
-    found = outcomes(evidence)
+    found = outcomes(evidence, CHECKS)
+    assert failed(found) == {}
     assert {found[check].status for check in (*PRIVACY, "files", "release", "agreed", "cost")} == {"passed"}
-    assert failures(folders.evidence(views=False)) == {}
+    assert failed(outcomes(folders.evidence(views=False), CHECKS)) == {}
 
 
 # Records and releases that lie.
@@ -119,8 +105,8 @@ RELEASES: dict[str, tuple[Callable[[dict[str, Any]], Any], set[str]]] = {
 def test_an_edited_release_is_found(name: str, made: Folders) -> None:
     change, wanted = RELEASES[name]
     evidence = with_release(made.evidence(views=False), change)
-    found = {name: run(name, evidence) for name in ("release", "agreed", "mechanism", "statement")}
-    assert wanted <= {check for check, outcome in found.items() if outcome.status == "failed"}, found
+    found = {name: outcome(name, evidence) for name in ("release", "agreed", "mechanism", "statement")}
+    assert wanted <= set(failed(found)), found
 
 
 def test_a_record_bound_to_less_noise_is_found(made: Folders, tmp_path: Path) -> None:
@@ -134,9 +120,9 @@ def test_a_record_bound_to_less_noise_is_found(made: Folders, tmp_path: Path) ->
     forged = f.forge(made.run, tmp_path / "forged", f.with_parameters(sums=changed), f.resigned(OWN))
     evidence = load_evidence(forged)
     for check in ("mechanism", "agreed"):
-        outcome = run(check, evidence)
-        assert (outcome.status, outcome.party) == ("failed", None), check
-        assert outcome.fault.fields["name"] == "sums"
+        found = outcome(check, evidence)
+        assert (found.status, found.party) == ("failed", None), check
+        assert found.fault.fields["name"] == "sums"
 
 
 def test_members_that_were_edited_are_found(made: Folders) -> None:
@@ -148,8 +134,8 @@ def test_members_that_were_edited_are_found(made: Folders) -> None:
     payload = messages.encode(replace(said, members=(7,)), layout, {})
     changed = replace(e, body=payload + OWN["charlie"].sign(e.header + payload))
     lying = replace(evidence, envelopes={**evidence.envelopes, line: changed})
-    assert run("openings", replace(lying, views={})).status == "failed"
-    found = run("messages-recomputed", lying)
+    assert outcome("openings", replace(lying, views={})).status == "failed"
+    found = outcome("messages-recomputed", lying)
     assert (found.status, found.party, found.line) == ("failed", "charlie", line)
 
 
@@ -158,13 +144,13 @@ def test_noise_for_more_honest_parties_than_there_are_is_found(tmp_path: Path) -
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ThreatModel, "honest", property(lambda among: among.parties - among.dropouts))
         evidence = recorded(tmp_path).evidence(views=False)
-        assert run("agreed", evidence).status == "passed"
-        found = run("mechanism", evidence)
+        assert outcome("agreed", evidence).status == "passed"
+        found = outcome("mechanism", evidence)
         assert (found.status, found.code) == ("failed", "noise.honest_shares")
         assert found.fault.fields == {"honest": 3, "wanted": 2}
     evidence = replace(evidence)  # which has not been looked at yet
-    assert run("mechanism", evidence).status == "failed"
-    assert run("agreed", evidence).status == "failed"
+    assert outcome("mechanism", evidence).status == "failed"
+    assert outcome("agreed", evidence).status == "failed"
 
 
 # The figures, made again.
@@ -262,11 +248,11 @@ def lifted(evidence: Evidence, change: Callable[[int], int]) -> Callable[[Any], 
 
 def test_noise_that_was_not_drawn_is_found(made: Folders) -> None:
     evidence = made.evidence()
-    assert run("noise", evidence).status == "passed"
+    assert outcome("noise", evidence).status == "passed"
     for change in (lambda x: 0, lambda x: x // 16, lambda x: 16 * x):
         other = lifted(evidence, change)
         lying = with_input(evidence, lambda mine, other=other: replace(mine, noise=(other(mine.noise[0]),)))
-        found = run("noise", lying)
+        found = outcome("noise", lying)
         assert found.status == "failed"
         assert found.why_nobody
 
@@ -297,15 +283,15 @@ def test_shares_that_are_none_of_the_law_only_together_are_found(
 ) -> None:
     """A fourth of the noise everywhere, and all numbers moved the same way: each share alone could be one by chance."""
     evidence = made.evidence()
-    assert run("noise", with_noise(evidence, lambda x, deviation: x)).status == "passed"
-    assert run("noise", with_noise(evidence, change)).code == code
+    assert outcome("noise", with_noise(evidence, lambda x, deviation: x)).status == "passed"
+    assert outcome("noise", with_noise(evidence, change)).code == code
 
 
 def test_noise_on_the_number_of_rows_is_found(made: Folders) -> None:
     """The sizes are released as they are: whoever adds to its own there changes the weights of all."""
     evidence = made.evidence()
     lying = with_input(evidence, lambda mine: replace(mine, noise=((*mine.noise[0][:-1], 1),)))
-    assert run("noise", lying).code == "view.no_input"
+    assert outcome("noise", lying).code == "view.no_input"
 
 
 @pytest.mark.parametrize("law", ["ddg", "vg", "self"])
@@ -330,9 +316,9 @@ def test_a_model_longer_than_any_is_found(made: Folders) -> None:
         def entered(mine: Addends, other: Any = other) -> Addends:
             return replace(mine, numbers=((*other(mine.numbers[0][:-1]), mine.numbers[0][-1]),))
 
-        assert run("models", with_input(evidence, entered)).status == "failed"
+        assert outcome("models", with_input(evidence, entered)).status == "failed"
     none = with_input(evidence, lambda mine: replace(mine, numbers=((*mine.numbers[0][:-1], 0),)))
-    found = run("models", none)
+    found = outcome("models", none)
     assert (found.code, found.fault.fields["got"]) == ("view.number_of_rows", 0)
 
 

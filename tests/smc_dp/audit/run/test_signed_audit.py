@@ -19,7 +19,7 @@ PAGE = ROOT / "smc_dp" / "audit" / "HOWTO_AUDIT.md"
 PROGRAM = """#!{python}
 import sys
 sys.path[:0] = {paths}
-from support.mutants import command  # without the checks of the code, which are slow and have tests of their own
+from support.audits import command  # without the checks of the code, which are slow and have tests of their own
 found = command(*sys.argv[1:])
 print(found.out, end="")
 sys.exit(found.code)

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import audits
 from support import forgeries as f
 from support.audited import Folders
+from support.audits import BY_NAME, failed
 from support.liars_views import evidence_of
 from support.sessions import Setup, with_roles
 from support.summed import OF_THE_RELEASE, recorded, summing
@@ -43,14 +45,13 @@ from protocols.secure_sum.messages import (
 )
 from protocols.secure_sum.parameters import Parameters, stage
 from protocols.secure_sum.values import Sums
-from smc_dp.audit.run import checks, leakage, statements
+from smc_dp.audit.run import leakage, statements
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import publication
 from smc_dp.audit.run.evidence import Evidence, load_evidence
-from smc_dp.audit.run.report import audit_evidence
 from smc_dp.audit.run.run_summary import AuditedRun
 
-CHECKS = [check for check in checks.CHECKS if check.name not in OF_THE_RELEASE]
+CHECKS = [check for check in BY_NAME.values() if check.name not in OF_THE_RELEASE]
 OF_OTHERS = {"identities", "approvals", "cosigned", "absences", "keys", "units", "repeats", "freshness"}
 """For these there is nothing here: no identities, no study, and the protocol has no keys and no ciphertexts."""
 OF_THE_SCHEDULE = {"order", "rounds", "completeness", "headers"}
@@ -60,15 +61,11 @@ CHARLIE = "charlie"
 
 
 def outcomes(evidence: Evidence) -> dict[str, CheckOutcome]:
-    return {found.check.name: found.outcome for found in audit_evidence(evidence, CHECKS).findings}
+    return audits.outcomes(evidence, CHECKS)
 
 
 def not_possible(found: dict[str, CheckOutcome]) -> set[str]:
     return {name for name, outcome in found.items() if outcome.status == "not possible"} - OF_OTHERS
-
-
-def failed(found: dict[str, CheckOutcome]) -> dict[str, CheckOutcome]:
-    return {name: outcome for name, outcome in found.items() if outcome.status == "failed"}
 
 
 # Honest runs.
@@ -153,29 +150,26 @@ def test_who_vanishes_when_nobody_waits_any_more_leaves_a_line(tmp_path: Path) -
     made = recorded(tmp_path / "made", summing(), P1=7)
     (mark,) = made.evidence(views=False).absences.values()
     assert mark == ("public", Absent("P1", "StageEnd", "sum0"))
-    signatures = next(check for check in checks.CHECKS if check.name == "signatures")
-    assert signatures.run(made.evidence()).status == "passed"
+    assert BY_NAME["signatures"].run(made.evidence()).status == "passed"
     unsaid = f.forge(made.run, tmp_path / "unsaid", lambda record: replace(record, missed=()))
-    found = signatures.run(load_evidence(unsaid))
+    found = BY_NAME["signatures"].run(load_evidence(unsaid))
     assert (found.code, found.fault.fields) == ("signature.missing_at_end", {"name": "P1"})
     other = f.forge(made.run, tmp_path / "other", lambda record: f.drop(record.place("PublishedSum"))(record))
-    completeness = next(check for check in checks.CHECKS if check.name == "completeness")
-    found = completeness.run(load_evidence(other))
+    found = BY_NAME["completeness"].run(load_evidence(other))
     assert (found.code, found.fault.fields["kind"]) == ("message.missing", "PublishedSum")
 
 
 def test_two_greetings_are_shown_by_their_own_signatures(tmp_path: Path) -> None:
     made = summing()
     evidence = recorded(tmp_path, made).evidence(views=False)
-    greetings = next(check for check in checks.CHECKS if check.name == "greetings")
     e = next(e for e in evidence.envelopes.values() if (e.kind, e.sender) == ("Hello", "P2"))
     payload = bytes(KEY_BYTES) + signed_payload(e)[KEY_BYTES:]
     second, last = replace(e, body=payload + made.identities["P2"].sign(e.header + payload)), len(evidence.lines)
     unsigned = replace(e, body=payload + bytes(SIGNATURE_BYTES))
     for more, party in ((second, "P2"), (unsigned, None)):
-        found = greetings.run(replace(evidence, envelopes={**evidence.envelopes, last + 1: more}))
+        found = BY_NAME["greetings"].run(replace(evidence, envelopes={**evidence.envelopes, last + 1: more}))
         assert (found.status, found.party, found.line) == ("failed", party, last + 1)
-    again = greetings.run(replace(evidence, envelopes={**evidence.envelopes, last + 1: e}))
+    again = BY_NAME["greetings"].run(replace(evidence, envelopes={**evidence.envelopes, last + 1: e}))
     assert again.status == "passed", "the same letter twice is the carrier's doing, and for the chain to find"
 
 
@@ -217,7 +211,7 @@ def test_a_letter_that_its_reader_doubts_is_as_good_as_none(tmp_path: Path) -> N
     assert (alone["completeness"].code, alone["completeness"].fault.fields) == ("message.missing", missing)
     every = outcomes(evidence)
     assert every["messages-recomputed"].party == "P2"
-    assert {outcome.party for outcome in failed(every).values()} <= {"P2", None}
+    assert {every[name].party for name in failed(every)} <= {"P2", None}
 
 
 # What is published so that anybody can make it again.
@@ -291,9 +285,8 @@ def test_a_false_sum_is_found_beside_the_views_of_all_parties(vanish: dict[str, 
     payload = signed_payload(e)[:-1] + bytes([signed_payload(e)[-1] ^ 1])
     false = replace(e, body=payload + made.identities[CHARLIE].sign(e.header + payload))
     honest = replace(evidence, views=parties)
-    check = next(check for check in checks.CHECKS if check.name == "result")
-    assert check.run(honest).code == "result.holds"
-    found = check.run(replace(honest, envelopes={**evidence.envelopes, line: false}))
+    assert BY_NAME["result"].run(honest).code == "result.holds"
+    found = BY_NAME["result"].run(replace(honest, envelopes={**evidence.envelopes, line: false}))
     assert (found.status, found.party) == ("failed", None)
 
 
@@ -480,7 +473,7 @@ def test_a_share_that_misses_its_leaf_is_nobodys(tmp_path: Path) -> None:
     found = {check.name: check.run(evidence) for check in statements.CHECKS}
     assert failed(found) == {}
     report = outcomes(evidence)
-    assert {outcome.party for name, outcome in failed(report).items() if name != "messages-recomputed"} == {None}
+    assert {report[name].party for name in failed(report) if name != "messages-recomputed"} == {None}
 
 
 # A complaint.
@@ -504,10 +497,9 @@ def test_a_run_with_a_complaint_passes_and_its_conversation_is_that_of_one(
     found = outcomes(evidence)
     assert failed(found) == {}
     assert not not_possible(found) & OF_THE_SCHEDULE
-    beside_views = failed(outcomes(folders.evidence()))
-    assert {name: (o.code, o.party) for name, o in beside_views.items()} == {
-        "messages-recomputed": ("message.other_than_view", "P1")
-    }
+    beside_views = outcomes(folders.evidence())
+    assert failed(beside_views) == {"messages-recomputed": "message.other_than_view"}
+    assert beside_views["messages-recomputed"].party == "P1"
     structure = leakage.check_structure(folders.evidence())
     assert (structure.status, structure.code) == ("passed", "structure.holds_but_for_complaint")
     assert structure.fault.fields["places"] == ["Shares.b", "Shares.s"]

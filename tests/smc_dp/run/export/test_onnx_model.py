@@ -13,7 +13,7 @@ import onnxruntime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.raw_models import RawModel, draw_model, large_model
+from support.raw_models import RawModel, draw_model
 
 from smc_dp.core.arrays import Array
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
@@ -57,14 +57,6 @@ def test_onnxruntime_finds_the_same_probabilities(seed: int) -> None:
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
     for chosen, each in zip(classes, wanted, strict=True):
         assert chosen in (model.answers(each) or [""])
-
-
-def test_a_thousand_rows_of_all_kinds_of_columns_agree() -> None:
-    model = large_model(3, 40, 900)
-    classes, found = run(model)
-    wanted = model.probabilities()
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
-    assert classes == [model.bounds.classes[i] for i in wanted.argmax(axis=1)]
 
 
 @pytest.mark.parametrize(("a", "b", "fits"), [

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.raw_models import FIRST, RawModel, draw_model
-from support.repetitions import with_slow
 
 from smc_dp.core.arrays import Array
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
@@ -91,20 +90,6 @@ def test_a_database_finds_the_same_probabilities(run: Database, seed: int) -> No
     column = 1 + len(classes) if len(classes) == 2 else 2 + 2 * len(classes)
     for row, each in zip(found, wanted, strict=True):
         assert row[-column] in (model.answers(each) or [None])
-
-
-@pytest.mark.parametrize("run", with_slow(DATABASES, *DATABASES[1:]))
-def test_rows_of_a_wide_table_agree(run: Database) -> None:
-    """A sum of 300 terms in a row would be too deep for a database."""
-    rng, ROWS = np.random.default_rng(5), 30
-    columns = tuple(NumericColumn(f"x{i}", -1.0, 3.0, "indicator" if i % 7 == 0 else None) for i in range(300))
-    bounds = Bounds((*columns, DateColumn("day", FIRST, FIRST.replace(year=2099))), ("no", "yes"), "y", 5.0)
-    cells: dict[str, Any] = {c.name: rng.uniform(-2, 4, ROWS).tolist() for c in columns}
-    cells["day"] = [FIRST + datetime.timedelta(days=int(d)) for d in rng.integers(-9000, 70_000, ROWS)]
-    cells["x0"][3] = None
-    model = RawModel(bounds, tuple(rng.normal(size=bounds.dimension).tolist()), cells)
-    found = run(*table(model), query(model))
-    np.testing.assert_allclose(probabilities(found, 2), model.probabilities(), rtol=0, atol=1e-6)
 
 
 ONE = (NumericColumn("a", 0.0, 10.0), CategoricalColumn("b", ("17", "true", "m"), None, (("m", ("M",)),)))

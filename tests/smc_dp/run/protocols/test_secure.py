@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from support.audited import agreement, hospitals, sum_agreement
+from support.sums import parameters
 
 from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
+from protocols.curator import CURATOR_NAME
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.simulate import DropOutAfter, Setting
+from protocols.secure_sum.messages import PublishedSum
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Contribution, Rounds, SumWithShares, SumWithSmallestNoise, ideal
 from smc_dp.methods.gradients.newton import Newton
@@ -95,34 +98,6 @@ def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
         execution.run_session(SumWithShares(functionality.length + 1), inside, session, rng=rng)
 
 
-def test_wherever_a_party_vanishes_it_is_the_sum_of_the_others_or_of_all_or_nothing() -> None:
-    """Between any two letters: a clean stop with nobody charged, then the sum without it, then the sum with it."""
-    data, rng = hospitals((12, 8, 20, 9), 2), Stream.insecure_from_seed("everywhere")
-    agreed = sum_agreement(data, dropouts=1)
-    parts = {
-        who: LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()
-    }
-    found: list[tuple[str, ...]] = []
-    for sent in range(9):
-        charged: list[str] = []
-        setting = Setting(drop_outs={"north-1": DropOutAfter(sent)}, charge=lambda name, _, to=charged: to.append(name))
-        try:
-            secure = execution.run_session(
-                agreed.functionality, list(parts.values()), agreed.session(rng), rng=rng, setting=setting
-            )
-        except NoResultError:
-            assert not charged
-            found.append(())
-            continue
-        assert secure.execution is not None
-        members = secure.execution.members
-        assert secure.value == ideal(agreed.functionality, [parts[who] for who in members])
-        assert set(members) <= set(charged)
-        found.append(members)
-    others = ALL[:1] + ALL[2:]
-    assert found == [()] * 5 + [others] + [ALL] * 3
-
-
 def test_too_few_are_left_and_nothing_comes_of_it() -> None:
     """Who is gone, and what was sent until then, is what a new session starts from."""
     data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("few")
@@ -161,16 +136,6 @@ def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
     for name in set(METHODS) - set(PROTOCOLS_BY_METHOD):
         with refused("method.without_protocol"):
             secure_method(name, "pathak2010")
-
-
-def test_equal_sizes_give_the_noise_of_one_of_them() -> None:
-    data, rng = hospitals((8, 8, 20), 2), Stream.insecure_from_seed("ties")
-    agreed = agreement(data, key_bits=256)
-    parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
-    secure = execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng)
-    possible = {ideal(agreed.functionality, parts, rng.fork(str(seed))) for seed in range(40)}
-    assert len(possible) == 2
-    assert secure.value in possible
 
 
 def test_parts_that_do_not_fit_are_refused_before_a_message() -> None:
@@ -213,3 +178,16 @@ def test_no_stage_has_more_than_all_participants() -> None:
         "keys": (2, 3),
     }
     assert all(1 <= done <= total == 3 for calls in heard.values() for done, total in calls)
+
+
+def test_every_sum_is_of_enough_parties_or_there_is_no_value() -> None:
+    """A sum of fewer has less noise than is stated, whichever of them it is."""
+    p, sums, every, without_p4, two = parameters(4, 0, 1, (2, 1, 3)), BINDINGS["secure_sum"], 0b1111, 0b0111, 0b0011
+    S = tuple(range(p.numbers))
+    good = {CURATOR_NAME: PublishedSum((without_p4, every, without_p4), S)}
+    assert sums.value(p, good) == ((0, 1), (2,), (3, 4, 5))
+    assert sums.members(p, good) == [p.parties[:3], p.parties, p.parties[:3]]
+    for r in range(p.R):
+        members = tuple(two if i == r else every for i in range(p.R))
+        with pytest.raises(ValueError, match="a sum of 2 parties, wanted at least 3"):
+            sums.value(p, {CURATOR_NAME: PublishedSum(members, S)})
