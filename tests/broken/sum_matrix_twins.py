@@ -14,6 +14,7 @@ from typing import Any
 from protocols import secure_sum
 from protocols.arithmetic import shamir
 from protocols.arithmetic.rng import Stream
+from protocols.crypto import masking
 from protocols.runtime.message import CURATOR, PARTY
 from protocols.secure_sum import dealing, masks, roster, steps, unmasking
 from protocols.secure_sum.dealing import SEED_BYTES, Seeds
@@ -46,7 +47,9 @@ PROGRAM = replace(secure_sum.PROGRAM, roles={PARTY: party, CURATOR: curator})
 
 def blind_without(p: Any, z: Any, context: bytes, index: int, b: bytes, s: bytes, *rest: Any) -> Any:
     """No self mask."""
-    return _blind(p, z, context, index, None, s, *rest)
+    return p.ring.subtract_vectors(
+        _blind(p, z, context, index, b, s, *rest), masking.self_mask(context, index, b, len(z), p.width)
+    )
 
 
 def lift_without(p: Any, context: bytes, y: Mapping[int, Any], seeds: Mapping[int, bytes], *rest: Any) -> Any:
