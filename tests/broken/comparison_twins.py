@@ -1,98 +1,18 @@
-"""The comparison with one thing left out: each twin is what a careless port would send."""
+"""The comparison with one thing left out, as patches of its code: each twin is what a careless port would send."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Annotated
 
-from protocols import pathak2010
-from protocols.arithmetic import modular
-from protocols.arithmetic.permutation import Permutation
-from protocols.arithmetic.rng import Stream
-from protocols.comparison import PROGRAM, roles, signs, steps
-from protocols.comparison.messages import Bits, Differences
-from protocols.crypto.dgk import BitCiphertext, DgkPublicKey, FreshBit
+from support.planted_roles import Patch
+from support.planted_roles import planted as planted_in
+
+from protocols import comparison, pathak2010
+from protocols.comparison import roles, signs, steps
 from protocols.runtime.message import CURATOR, PARTY, Message, masked, message
 from protocols.runtime.session import Program
-
-
-def _terms(key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int) -> list[BitCiphertext]:
-    """c_(l-1), ..., c_0, c_(-1), neither blinded nor shuffled."""
-    terms, above = [], key.constant(0)
-    for i in reversed(range(len(y))):
-        x_i = x >> i & 1
-        terms.append(key.add(key.constant(1 - 2 * delta_a + x_i), key.negate(y[i]), above, above, above))
-        above = key.add(above, key.add(key.constant(1), key.negate(y[i])) if x_i else y[i])
-    return [*terms, key.add(key.constant(delta_a), above)]
-
-
-def _finish(
-    key: DgkPublicKey, terms: Sequence[BitCiphertext], rng: Stream, *, blind: bool = True, shuffle: bool = True
-) -> tuple[FreshBit, ...]:
-    return _blinded(key, terms, rng, lambda: 1 + rng.below(key.u - 1) if blind else 1, shuffle=shuffle)
-
-
-def _blinded(
-    key: DgkPublicKey, terms: Sequence[BitCiphertext], rng: Stream, factor: Callable[[], int], *, shuffle: bool = True
-) -> tuple[FreshBit, ...]:
-    blinded = [key.blind(c, factor(), rng) for c in terms]
-    return tuple(Permutation.random(len(blinded), rng)(blinded) if shuffle else blinded)
-
-
-def without_equality(
-    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
-) -> tuple[FreshBit, ...]:
-    """The protocol of 2007 without the term for x = y; the place is filled with a constant one."""
-    return _finish(key, [*_terms(key, x, y, delta_a)[:-1], key.constant(1)], rng)
-
-
-def without_blinding(
-    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
-) -> tuple[FreshBit, ...]:
-    """Shuffled, but no factors: the values tell in how many bits x and y differ."""
-    return _finish(key, _terms(key, x, y, delta_a), rng, blind=False)
-
-
-def without_shuffling(
-    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
-) -> tuple[FreshBit, ...]:
-    """Blinded, but in order: the place of the zero is the first bit where x and y differ."""
-    return _finish(key, _terms(key, x, y, delta_a), rng, shuffle=False)
-
-
-def with_few_factors(
-    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
-) -> tuple[FreshBit, ...]:
-    """Factors from the lower half: a term of one and a term of another number are multiplied into other ranges."""
-    return _blinded(key, _terms(key, x, y, delta_a), rng, lambda: 1 + rng.below(key.u // 2))
-
-
-def with_old_exponents(
-    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
-) -> tuple[FreshBit, ...]:
-    """Blinded and shuffled, but called fresh without a new power of h: the holder knows the exponents of its bits, so
-    those of the terms tell x.
-    """
-    blinded = [
-        FreshBit(key.n, modular.power(c.value, 1 + rng.below(key.u - 1), key.n)) for c in _terms(key, x, y, delta_a)
-    ]
-    return tuple(Permutation.random(len(blinded), rng)(blinded))
-
-
-def with_a_rotation(
-    key: DgkPublicKey, x: int, y: Sequence[BitCiphertext], delta_a: int, rng: Stream
-) -> tuple[FreshBit, ...]:
-    """Not broken: where all but a zero is uniform, turning the terms round hides its place as well."""
-    size = len(y) + 1
-    by = rng.below(size)
-    turned = Permutation(tuple([*range(size), *range(size)][by : by + size]))
-    return tuple(turned(_finish(key, _terms(key, x, y, delta_a), rng, shuffle=False)))
-
-
-# The comparison as a protocol of its own, with one of its two roles replaced.
-
-Stage = Callable[..., Awaitable[Any]]
 
 
 @message("compare 3", PARTY >> CURATOR)
@@ -109,141 +29,105 @@ class Told(Message):
     bit: Annotated[bool, masked("bit")]
 
 
-def _program(*, choose: Stage = signs.choose, hold: Stage = signs.hold) -> Program:
-    async def chooser(me: Any, p: Any, shares: Any) -> None:
-        key = await me.stage(signs.take_key, p, name="key of chooser")
-        await me.stage(choose, p, key, shares, name="choose")
-
-    async def holder(me: Any, p: Any, shares: Any) -> Any:
-        key = await me.stage(signs.give_key, p, name="key of holder")
-        return await me.stage(hold, p, key, shares, name="hold")
-
-    return replace(PROGRAM, roles={PARTY: chooser, CURATOR: holder}, kinds=(*PROGRAM.kinds, Apart, Told))
+def planted(name: str) -> AbstractContextManager[Program]:
+    """The comparison as a protocol of its own, while its code is that of this twin."""
+    return planted_in(comparison, TWINS[name], (Apart, Told))
 
 
-async def _answer(me: Any, key: Any, x: int, flip: int, delta_a: int, rng: Any, differences: Any) -> None:
-    y = (await me.receive(signs.HOLDER, Bits)).y
-    me.send(signs.HOLDER, Differences(differences(key.dgk, x, y, delta_a, rng), steps.xor(delta_a, flip)))
+def planted_inside(name: str) -> AbstractContextManager[Program]:
+    """The curator protocol, while the code of the comparison in it is that of this twin."""
+    return planted_in(pathak2010, INSIDE[name])
 
 
-def with_differences(differences: Callable[..., tuple[FreshBit, ...]]) -> Program:
-    """The protocol with these terms."""
-
-    async def choose(me: Any, p: Any, key: Any, shares: Any) -> None:
-        for share in shares:
-            x, flip = steps.chooser_half(p.ring, share)
-            await _answer(me, key, x, flip, me.rng.bits(1), me.rng, differences)
-
-    return _program(choose=choose)
-
-
-async def _without_mask(me: Any, p: Any, key: Any, shares: Any) -> None:
-    for share in shares:
-        await _answer(me, key, *steps.chooser_half(p.ring, share), 0, me.rng, steps.blinded_differences)
-
-
-async def _with_the_same_coins(me: Any, p: Any, key: Any, shares: Any) -> None:
-    for share in shares:
-        rng = me.rng.fork("terms")
-        await _answer(me, key, *steps.chooser_half(p.ring, share), me.rng.bits(1), rng, steps.blinded_differences)
-
-
-async def _hold_and_tell(me: Any, p: Any, key: Any, shares: Any) -> Any:
-    found = await signs.hold(me, p, key, shares)
-    for sign in found:
-        me.send(signs.CHOOSER, Told(bool(sign)))
-    return found
-
-
-async def _choose_and_hear(me: Any, p: Any, key: Any, shares: Any) -> None:
-    await signs.choose(me, p, key, shares)
-    for _ in shares:
-        await me.receive(signs.HOLDER, Told)
-
-
-async def _without_factors_under_long_keys(me: Any, p: Any, key: Any, shares: Any) -> None:
-    differences = without_blinding if p.key_bits > 2048 else steps.blinded_differences
-    for share in shares:
-        await _answer(me, key, *steps.chooser_half(p.ring, share), me.rng.bits(1), me.rng, differences)
-
-
-BLIND = {
-    "differences without factors": with_differences(without_blinding),
-    "factors of half the range": with_differences(with_few_factors),
-    "terms in order": with_differences(without_shuffling),
-    "terms with old exponents": with_differences(with_old_exponents),
-    "no mask on the flip": _program(choose=_without_mask),
-    "the same coins in every comparison": _program(choose=_with_the_same_coins),
-    "no factors under long keys": _program(choose=_without_factors_under_long_keys),
+BLINDED = "key.blind(c_i, 1 + rng.below(key.u - 1), rng)"
+SHUFFLED = "tuple(Permutation.random(len(blinded), rng)(blinded))"
+SENT, READ = "    me.send(holder, ", "    return steps.is_at_most("
+BLIND: Mapping[str, Sequence[Patch]] = {
+    "differences without factors": [(steps.blinded_differences, BLINDED, "key.blind(c_i, 1, rng)")],
+    "factors of half the range": [(steps.blinded_differences, "rng.below(key.u - 1)", "rng.below(key.u // 2)")],
+    "terms in order": [(steps.blinded_differences, SHUFFLED, "tuple(blinded)")],
+    "terms with old exponents": [
+        (
+            steps.blinded_differences,
+            BLINDED,
+            "FreshBit(key.n, modular.power(c_i.value, 1 + rng.below(key.u - 1), key.n))",
+        ),
+    ],
+    "no mask on the flip": [(roles.answer_offer, "me.rng.bits(1)", "0")],
+    "the same coins in every comparison": [(roles.answer_offer, "delta_a, me.rng)", "delta_a, me.rng.fork('terms'))")],
+    "no factors under long keys": [
+        (signs.choose, "    for share", "    me.long = p.key_bits > 2048\n    for share"),
+        (roles.answer_offer, "delta_a, me.rng)", "delta_a, (me.rng, me.long))"),
+        (steps.blinded_differences, "    s = 1", "    rng, long = rng\n    s = 1"),
+        (steps.blinded_differences, BLINDED, BLINDED.replace("1 +", "1 if long else 1 +")),
+    ],
 }
 """What tells the holder too much."""
 
-LOUD = {
-    "the result told to the chooser": _program(choose=_choose_and_hear, hold=_hold_and_tell),
+LOUD: Mapping[str, Sequence[Patch]] = {
+    "the result told to the chooser": [
+        (signs.hold, "    return tuple([", "    from broken.comparison_twins import Told\n\n    found = tuple(["),
+        (
+            signs.hold,
+            "for _, top in halves])",
+            "for _, top in halves])\n    for sign in found:\n        me.send(CHOOSER, Told(bool(sign)))\n"
+            "    return found",
+        ),
+        (
+            signs.choose,
+            "key.dgk, x, flip)",
+            "key.dgk, x, flip)\n    from broken.comparison_twins import Told\n\n    for _ in shares:\n"
+            "        await me.receive(HOLDER, Told)",
+        ),
+    ],
 }
 """What tells the chooser something."""
 
-HARMLESS = {
-    "terms turned round": with_differences(with_a_rotation),
+HARMLESS: Mapping[str, Sequence[Patch]] = {
+    "terms turned round": [
+        (steps.blinded_differences, SHUFFLED, "tuple([*blinded, *blinded][by : by + len(blinded)])"),
+        (steps.blinded_differences, "    blinded = ", "    by = rng.below(len(c))\n    blinded = "),
+    ],
 }
-"""What is another protocol and as good."""
+"""What is another protocol and as good: all but a zero is uniform, so turning the terms round hides its place, too."""
 
-WRONG = with_differences(without_equality)
-"""What does not give what it should."""
-
-
-# The comparison inside of the curator protocol, with something told that stays between its two roles.
-
-
-async def _party(me: Any, p: Any, mine: Any) -> Any:
-    return await pathak2010.party(me, p, mine)
+WRONG = "without the term for equality"
+TWINS = {
+    **BLIND,
+    **LOUD,
+    **HARMLESS,
+    WRONG: [(steps.blinded_differences, "key.add(key.constant(delta_a), above)", "key.constant(1)")],
+}
 
 
-async def _curator(me: Any, p: Any) -> Any:
-    return await pathak2010.curator(me, p)
+def chooser_tells(bit: str) -> Sequence[Patch]:
+    """The chooser sends one bit more, which stays between the two roles otherwise."""
+    told = "    from broken.comparison_twins import Apart\n\n"
+    return (
+        (roles.answer_offer, "    y = (", f"{told}    y = ("),
+        (roles.answer_offer, "steps.xor(delta_a, flip)))", f"steps.xor(delta_a, flip)))\n{SENT}Apart({bit}))"),
+        (roles.read_answer, READ, f"{told}    await me.receive(chooser, Apart)\n{READ}"),
+    )
 
 
-_chooser = roles.answer_offer
-INSIDE = replace(
-    pathak2010.PROGRAM, roles={PARTY: _party, CURATOR: _curator}, kinds=(*pathak2010.PROGRAM.kinds, Apart, Told)
-)
-"""The curator protocol as it is; its comparison is exchanged by name, in `protocols.comparison.roles`."""
-
-
-def chooser_that_tells(what: Callable[[Any, Any], Any]) -> Stage:
-    """Sends one bit more: what this makes of the mask and the flip."""
-
-    async def chooser(me: Any, holder: str, key: Any, x: Any, flip: Any) -> None:
-        y = (await me.receive(holder, Bits)).y
-        delta_a = me.rng.bits(1)
-        me.send(holder, Differences(steps.blinded_differences(key, x, y, delta_a, me.rng), steps.xor(delta_a, flip)))
-        me.send(holder, Apart(what(delta_a, flip)))
-
-    return chooser
-
-
-async def holder_that_hears(me: Any, chooser: str, key: Any) -> Any:
-    """Reads that bit."""
-    answer = await me.receive(chooser, Differences)
-    await me.receive(chooser, Apart)
-    return steps.is_at_most(key, answer.c, answer.delta)
-
-
-async def holder_that_tells(me: Any, chooser: str, key: Any) -> Any:
-    """Tells the chooser the answer, which with its own share is the carry."""
-    answer = await me.receive(chooser, Differences)
-    found = steps.is_at_most(key, answer.c, answer.delta)
-    me.send(chooser, Told(found))
-    return found
-
-
-async def chooser_that_hears(me: Any, holder: str, key: Any, x: Any, flip: Any) -> None:
-    """Reads the answer."""
-    await _chooser(me, holder, key, x, flip)
-    await me.receive(holder, Told)
-
-
-async def chooser_without_mask(me: Any, holder: str, key: Any, x: Any, flip: Any) -> None:
-    """delta_a is always 0."""
-    y = (await me.receive(holder, Bits)).y
-    me.send(holder, Differences(steps.blinded_differences(key, x, y, 0, me.rng), steps.xor(0, flip)))
+INSIDE: Mapping[str, Sequence[Patch]] = {
+    "the flip": chooser_tells("flip"),
+    "the mask": chooser_tells("delta_a"),
+    "nothing": chooser_tells("0"),
+    "no mask": BLIND["no mask on the flip"],
+    "the answer": [
+        (roles.answer_offer, "    y = (", "    from broken.comparison_twins import Told\n\n    y = ("),
+        (
+            roles.answer_offer,
+            "steps.xor(delta_a, flip)))",
+            "steps.xor(delta_a, flip)))\n    await me.receive(holder, Told)",
+        ),
+        (
+            roles.read_answer,
+            READ,
+            "    from broken.comparison_twins import Told\n\n"
+            f"    me.send(chooser, Told(steps.is_at_most(key, answer.c, answer.delta)))\n{READ}",
+        ),
+    ],
+}
+"""What stays between the two roles inside of the curator protocol."""

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from broken import comparison_twins as twins
+from broken.comparison_twins import planted, planted_inside
 from support.exact import MORE, Box, Branch, Coin, Factor, Player, Tape, every_input, view
 from support.exact import matrix as compute
 from support.repetitions import with_slow
 
 from protocols import comparison
 from protocols.arithmetic.rng import Stream
-from protocols.comparison import PROGRAM, ideal, roles
+from protocols.comparison import PROGRAM, ideal
 from protocols.comparison.messages import Differences
 from protocols.comparison.parameters import Comparisons
 from protocols.comparison.signs import CHOOSER, HOLDER
@@ -127,32 +128,35 @@ SIZES = {  # those of two comparisons, and of what takes long
 
 @pytest.mark.parametrize("name", twins.BLIND)
 def test_a_twin_tells_the_holder_more_than_signs(name: str) -> None:
-    found = matrix(twins.BLIND[name], SIZES.get(name, ONE), inputs=one_offer)
+    with planted(name) as program:
+        found = matrix(program, SIZES.get(name, ONE), inputs=one_offer)
     assert (HOLDER, MORE) in beyond(found)
     assert {who for who, _ in beyond(found)} == {HOLDER}
 
 
 @pytest.mark.parametrize("name", twins.LOUD)
 def test_a_twin_tells_the_chooser_something(name: str) -> None:
-    found = matrix(twins.LOUD[name], ONE, inputs=one_choice)
+    with planted(name) as program:
+        found = matrix(program, ONE, inputs=one_choice)
     assert beyond(found) >= {(CHOOSER, MORE), (CHOOSER, "numbers of holder")}
     assert {who for who, _ in beyond(found)} == {CHOOSER}
 
 
 @pytest.mark.parametrize("name", twins.HARMLESS)
 def test_other_code_that_is_as_good_raises_no_alarm(name: str) -> None:
-    assert beyond(matrix(twins.HARMLESS[name], ONE, inputs=one_offer)) == set()
+    with planted(name) as program:
+        assert beyond(matrix(program, ONE, inputs=one_offer)) == set()
 
 
 def test_a_wrong_result_is_noticed() -> None:
-    with pytest.raises(ValueError, match="another result"):
-        matrix(twins.WRONG, ONE)
+    with planted(twins.WRONG) as program, pytest.raises(ValueError, match="another result"):
+        matrix(program, ONE)
 
 
 def test_a_leak_under_long_keys_alone_is_not_seen_under_short_ones() -> None:
     """Why both are among the samples."""
-    program = twins.BLIND["no factors under long keys"]
-    assert beyond(matrix(program, replace(ONE, key_bits=512), inputs=one_offer)) == set()
+    with planted("no factors under long keys") as program:
+        assert beyond(matrix(program, replace(ONE, key_bits=512), inputs=one_offer)) == set()
     assert {p.key_bits for p in SMALL} == {ideal.DRY_RUN_KEY_BITS, 3072}
 
 
@@ -178,35 +182,28 @@ def test_a_factor_hides_a_number_and_not_its_relation_to_another_under_the_same_
 
 # Inside of the curator protocol the comparison is one block, none of whose answers is a constant.
 
-INSIDE = replace(PROTOCOLS["pathak2010"], program=twins.INSIDE)
-TOLD = (twins.holder_that_hears, "charlie", "another sum")
-TELLING: dict[str, tuple[Any, Any, str, str]] = {
-    "the flip": (twins.chooser_that_tells(lambda mask, flip: flip), *TOLD),
-    "the mask": (twins.chooser_that_tells(lambda mask, flip: mask), *TOLD),
-    "no mask": (twins.chooser_without_mask, roles.read_answer, "charlie", "another sum"),
-    "the answer": (twins.chooser_that_hears, twins.holder_that_tells, "P1", "n_2"),
+TELLING = {  # who learns of it, and what
+    "the flip": ("charlie", "another sum"),
+    "the mask": ("charlie", "another sum"),
+    "no mask": ("charlie", "another sum"),
+    "the answer": ("P1", "n_2"),
 }
 
 
-def inside(monkeypatch: pytest.MonkeyPatch, chooser: Any, holder: Any, who: str) -> set[str]:
-    monkeypatch.setattr(roles, "answer_offer", chooser)
-    monkeypatch.setattr(roles, "read_answer", holder)
-    found = linear_matrix(INSIDE, 2, chosen=((who,),))
+def inside(name: str, who: str) -> set[str]:
+    with planted_inside(name) as program:
+        found = linear_matrix(replace(PROTOCOLS["pathak2010"], program=program), 2, chosen=((who,),))
     return {secret for row in found.rows for secret, cell in row.cells.items() if cell.beyond}
 
 
-@pytest.mark.parametrize(
-    "name",
-    with_slow(TELLING, "the flip", "the mask", "no mask"),
-)
-def test_what_stays_between_the_two_roles_shows_when_it_is_sent(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    chooser, holder, who, secret = TELLING[name]
-    assert secret in inside(monkeypatch, chooser, holder, who)
+@pytest.mark.parametrize("name", with_slow(TELLING, "the flip", "the mask", "no mask"))
+def test_what_stays_between_the_two_roles_shows_when_it_is_sent(name: str) -> None:
+    who, secret = TELLING[name]
+    assert secret in inside(name, who)
 
 
-def test_a_bit_that_is_always_zero_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    chooser = twins.chooser_that_tells(lambda mask, flip: 0)
-    assert inside(monkeypatch, chooser, twins.holder_that_hears, "charlie") == set()
+def test_a_bit_that_is_always_zero_shows_nothing() -> None:
+    assert inside("nothing", "charlie") == set()
 
 
 # Real runs.
@@ -235,18 +232,21 @@ def test_both_worlds_give_the_same_signs() -> None:
 
 def test_readings_without_factors_are_not_those_of_the_simulator() -> None:
     assert sampled(PROGRAM, 12) > 1e-6
-    assert sampled(twins.BLIND["differences without factors"], 12) < 1e-12
+    with planted("differences without factors") as program:
+        assert sampled(program, 12) < 1e-12
 
 
 @pytest.mark.slow
 def test_the_law_of_terms_in_order_is_another_one() -> None:
     """It is hardest to see, and shows in long samples only; the matrix shows it as well."""
-    program, rng = twins.BLIND["terms in order"], Stream.insecure_from_seed("terms in order")
-    assert law_of_runs.check_distributions(program, TRIALS, TRIED, rng).p_value < law_of_runs.SIGNIFICANCE
+    rng = Stream.insecure_from_seed("terms in order")
+    with planted("terms in order") as program:
+        assert law_of_runs.check_distributions(program, TRIALS, TRIED, rng).p_value < law_of_runs.SIGNIFICANCE
 
 
 def test_what_is_not_claimed_is_really_found() -> None:
     shown = try_attacks(COMPARISON, TRIED, Stream.insecure_from_seed("limitations"), runs=4)
     assert [(one.found, one.tries, one.mistaken) for one in shown] == [(4, 4, 0)] * 2
-    blind = replace(COMPARISON, program=twins.LOUD["the result told to the chooser"])
-    assert try_attacks(blind, TRIED, Stream.insecure_from_seed("limitations"), runs=2)[0].found == 2
+    with planted("the result told to the chooser") as program:
+        loud = replace(COMPARISON, program=program)
+        assert try_attacks(loud, TRIED, Stream.insecure_from_seed("limitations"), runs=2)[0].found == 2

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from broken import linear_mutants as mutants
+from broken.linear_twins import planted
 from support.linear_path import linear
 from support.sessions import names
 
@@ -17,7 +17,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto import garbling
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError, PeerError
-from protocols.linear import PROGRAM, ideal, publication, selection, submission
+from protocols.linear import PROGRAM, ideal, publication, submission
 from protocols.linear import limitations as attacks
 from protocols.linear.messages import Neighbour
 from protocols.linear.parameters import Parameters
@@ -162,7 +162,7 @@ def test_charlie_and_a_party_whose_row_did_not_open_have_no_exact_sum() -> None:
 
 
 @pytest.mark.slow
-def test_law_notices_rows_without_s_and_a_simulator_that_names_the_wrong_party(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_law_notices_rows_without_s_and_a_simulator_that_names_the_wrong_party() -> None:
     who, rng, runs = [(CURATOR_NAME,), ("P2", CURATOR_NAME)], Stream.insecure_from_seed("distribution"), 36
     nobody, named = ideal.NO_MEMBER, "P2"
     made = {
@@ -174,8 +174,8 @@ def test_law_notices_rows_without_s_and_a_simulator_that_names_the_wrong_party(m
     wrong = {who[0]: nobody, who[1]: nobody}
     found = distributions.compare_by_output([(honest, wrong), (honest, wrong)], made)
     assert (found.p_value < 1e-6, found.worst.comparison.place) == (True, "opened.owner")
-    monkeypatch.setattr(selection, "first", mutants.no_s)
-    broken = distributions.real_readings(PROGRAM, TRIALS, SMALL, 2, rng.fork("broken"), who, runs)
+    with planted("5 no s") as program:
+        broken = distributions.real_readings(program, TRIALS, SMALL, 2, rng.fork("broken"), who, runs)
     found = distributions.compare_by_output([(broken, told), (broken, told)], made)
     assert (found.p_value < 1e-6, found.worst.comparison.place) == (True, "opened.summand")
 

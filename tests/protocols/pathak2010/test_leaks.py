@@ -14,7 +14,7 @@ from itertools import permutations
 from statistics import median
 
 import pytest
-from broken import pathak_mutants as mutants
+from broken.curator_twins import planted
 from support import byte_steps
 from support.canaries import canaries
 from support.pathak import Trial, lifted, released, trial
@@ -140,8 +140,10 @@ def the_release_tells_of_the_smallest_size() -> None:
 
 
 def a_malicious_charlie_selects_no_noise() -> None:
-    t = replace(marked(), program=mutants.NOTHING_SELECTED)
-    assert released(t.run(), t.parameters) == t.parameters.weights.vector([sum(w[0] for w in WEIGHTS)])
+    t = marked()
+    with planted("nothing is selected"):
+        run = t.run()
+    assert released(run, t.parameters) == t.parameters.weights.vector([sum(w[0] for w in WEIGHTS)])
 
 
 def one_party_enters_no_rows_and_no_noise() -> None:

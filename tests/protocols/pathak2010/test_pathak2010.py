@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from broken import pathak_mutants as mutants
+from broken.curator_twins import planted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -122,13 +122,13 @@ def test_real_keys() -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "place"),
-    [(mutants.REFRESHED_BLINDING, "Blinded.a"), (mutants.REFRESHED_MASK, "Masked.psi")],
-    ids=["Blinded.a", "Masked.psi"],
+    ("letter", "place"),
+    [("r", "Blinded.a"), ("s", "Masked.psi")],
 )
-def test_what_is_merely_refreshed_does_not_return_to_the_owner_of_its_key(program: Program, place: str) -> None:
-    with refused("ciphertext.not_blinded", error=LocalError) as caught:
-        replace(trial([5, 6, 7]), program=program).run()
+def test_what_is_merely_refreshed_does_not_return_to_the_owner_of_its_key(letter: str, place: str) -> None:
+    twin = f"{letter} is added to what is merely refreshed"
+    with planted(twin), refused("ciphertext.not_blinded", error=LocalError) as caught:
+        trial([5, 6, 7]).run()
     assert caught.value.fault.place == f"{place}: "
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import scipy.stats
-from broken import pathak_mutants as mutants
+from broken.curator_twins import planted
 from support.repetitions import with_slow
 
 from protocols import pathak2010
@@ -309,7 +309,8 @@ def test_the_search_finds_plain_and_wrapped_noise_at_the_ends_of_its_range() -> 
 def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_noise() -> None:
     eta = -271_828
     secrets = [sessions.PartySecret(n, [1], [e]) for n, e in ((3, 5), (1, -6), (2, eta))]
-    stale = sessions.run_program(mutants.STALE_SELECTION, secrets, 512, seeded("stale"))
+    with planted("psi_j is called fresh") as program:
+        stale = sessions.run_program(program, secrets, 512, seeded("stale"))
     assert stale.lifted == [3 + -6]
     assert recover_exponent.recover_noise(stale.party(0), "P3", Selected) == eta
     honest = sessions.run_program(pathak2010.PROGRAM, secrets, 512, seeded("stale"))
@@ -318,7 +319,8 @@ def test_without_new_randomness_in_the_product_the_hardened_protocol_loses_the_n
 
 def test_without_new_randomness_in_the_blinding_the_hardened_protocol_loses_pi_2() -> None:
     secrets = [sessions.PartySecret(n, [1], [2]) for n in range(1, 8)]
-    seen = sessions.run_program(mutants.STALE_BLINDING, secrets, 512, seeded("stale"))
+    with planted("r is added without new randomness") as program:
+        seen = sessions.run_program(program, secrets, 512, seeded("stale"))
     xi = stage_result(seen.party(0), PartyKeys).xi
     sent = [message_from(seen.charlie, name, Slot).a for name in seen.parameters.parties]
     returned = [message_from(seen.views[name], "charlie", Blinded).a for name in seen.parameters.parties]

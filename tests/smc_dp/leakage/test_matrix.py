@@ -9,14 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from broken import matrix_mutants as mutants
+from broken.curator_twins import planted
 from support.repetitions import with_slow
 
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, as_published, ideal
 from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import PROTOCOLS, Protocol
-from protocols.runtime.session import Program
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row, all_coalitions, coalition_matrix
@@ -170,27 +169,28 @@ def test_printed_matrix_of_two_parties_is_the_table(members: tuple[str, ...]) ->
         assert all(row.cells[s].beyond for s in wanted if wanted[s] in ("all", "partly")), row
 
 
-# Broken on purpose: mutant, number of parties, coalition, smallest party, secret, level.
-BROKEN: dict[str, tuple[Program, int, tuple[str, ...], str, str, str]] = {
-    "pi_2 is not applied": (mutants.IN_PLACE, 3, ("P1",), "P2", SMALLEST, "partly"),
-    "r is missing": (mutants.UNBLINDED, 2, ("P1",), "P2", "pi_2", "all"),
-    "r is too short": (mutants.HARDLY_BLINDED, 2, ("P1",), "P2", "pi_2", "partly"),
-    "r comes without randomness": (mutants.PLAINLY_BLINDED, 2, ("P1", "P2"), "P1", "pi_2", "all"),
-    "no covers": (mutants.WITHOUT_COVERS, 2, ("charlie",), "P2", SMALLEST, "all"),
-    "no covers, pi_1": (mutants.WITHOUT_COVERS, 2, ("charlie",), "P2", "pi_1", "all"),
-    "psi_j is stale": (mutants.STALE, 2, ("P1",), "P1", "eta_2(2)", "all"),
-    "psi_j is stale, selected": (mutants.STALE, 2, ("P1",), "P2", "selected noise(2)", "listed"),
-    "s is missing": (mutants.UNMASKED, 2, ("charlie",), "P2", "exact sum(2)", "all"),
-    "s is too short": (mutants.HARDLY_MASKED, 2, ("charlie",), "P2", "selected noise(2)", "partly"),
-    "weights are announced": (mutants.TELLING, 2, ("charlie",), "P2", "w_2(2)", "all"),
-    "coins are shown to Charlie": (mutants.LOUD, 2, ("charlie",), "P2", SMALLEST, "all"),
-}
+# Twin, number of parties, coalition, smallest party, secret, level.
+SHOWN: list[tuple[str, int, tuple[str, ...], str, str, str]] = [
+    ("pi_2 is not applied", 3, ("P1",), "P2", SMALLEST, "partly"),
+    ("r is missing", 2, ("P1",), "P2", "pi_2", "all"),
+    ("r is too short", 2, ("P1",), "P2", "pi_2", "partly"),
+    ("no covers", 2, ("charlie",), "P2", SMALLEST, "all"),
+    ("no covers", 2, ("charlie",), "P2", "pi_1", "all"),
+    ("psi_j is stale", 2, ("P1",), "P1", "eta_2(2)", "all"),
+    ("psi_j is stale", 2, ("P1",), "P2", "selected noise(2)", "listed"),
+    ("s is missing", 2, ("charlie",), "P2", "exact sum(2)", "all"),
+    ("s is too short", 2, ("charlie",), "P2", "selected noise(2)", "partly"),
+    ("summands are announced", 2, ("charlie",), "P2", "w_2(2)", "all"),
+    ("coins are shown to Charlie", 2, ("charlie",), "P2", SMALLEST, "all"),
+]
 
 
-@pytest.mark.parametrize("name", with_slow(BROKEN, "pi_2 is not applied"))
-def test_mutant_changes_its_cell(name: str) -> None:
-    program, K, members, smallest, secret, level = BROKEN[name]
-    rows = coalition_matrix(Protocol(program, ONE_SETTING, None, LIMITS), K, chosen=(members,)).rows
+@pytest.mark.parametrize(("name", "K", "members", "smallest", "secret", "level"), with_slow(SHOWN, SHOWN[0]))
+def test_twin_changes_its_cell(
+    name: str, K: int, members: tuple[str, ...], smallest: str, secret: str, level: str
+) -> None:
+    with planted(name) as program:
+        rows = coalition_matrix(Protocol(program, ONE_SETTING, None, LIMITS), K, chosen=(members,)).rows
     row = next(r for r in rows if r.smallest == smallest)
     assert (hardened(row, K)[secret], row.cells[secret].level) == ("nothing", level)
     assert row.cells[secret].beyond
@@ -198,7 +198,9 @@ def test_mutant_changes_its_cell(name: str) -> None:
 
 def test_a_relay_passed_on_as_it_came_shows_nothing_more() -> None:
     """Charlie reads a randomiser that only its sender knows, and with that sender he can open everything anyway."""
-    for row in coalition_matrix(Protocol(mutants.PASSING_ON, ONE_SETTING, None, LIMITS), 2).rows:
+    with planted("a relay is passed on as it came") as program:
+        rows = coalition_matrix(Protocol(program, ONE_SETTING, None, LIMITS), 2).rows
+    for row in rows:
         assert levels(row) == hardened(row, 2)
 
 

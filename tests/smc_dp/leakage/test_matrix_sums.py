@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from broken import sum_matrix_twins as twins
+from broken.sum_twins import planted
 from support.repetitions import with_slow
 
 from protocols import secure_sum
@@ -234,11 +234,10 @@ def stretches_without(members: Sequence[str]) -> list[set[int]]:
     return found
 
 
-def test_shares_that_are_not_covered_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shares_that_are_not_covered_are_seen() -> None:
     """The twin: what neighbours send each other through Charlie is encrypted under a key that he has."""
-    for place, attribute, instead in twins.PUBLIC_COVER:
-        monkeypatch.setattr(place, attribute, instead)
-    (row,) = around((("charlie",),), (), twins.PROGRAM).rows
+    with planted("shares under a key that Charlie has") as program:
+        (row,) = around((("charlie",),), (), program).rows
     assert read_alone(row) == set(range(1, 7))
 
 
@@ -270,22 +269,22 @@ def only(p: Parameters, leaving: tuple[str, ...] | None = None) -> Protocol:
 ONE_AND_ALL = leakage_model.sample_session(3)
 OF_FIVE = replace(leakage_model.sample_session(5), colluders=0)
 LATE, GONE = "P3 late with Masked in sum0", "P3 vanished before Masked in sum1"
-# Patches, session, coalition, pattern, secret; and how much of it shows.
-TWINS: dict[str, tuple[Sequence[twins.Patch], Parameters, tuple[str, ...], str, str, str]] = {
-    "T := t": (twins.T_OF_t, leakage_model.sample_session(4), ("P1", "charlie"), LATE, "z_3(1)", "all"),
-    "no self mask": (twins.NO_SELF_MASK, ONE_AND_ALL, ("charlie",), LATE, "z_3(1)", "all"),
-    "both kinds of shares": (twins.BOTH_KINDS, ONE_AND_ALL, ("charlie",), "nobody missing", "z_1(1)", "all"),
-    "one mask key for all sums": (twins.ONE_MASK_KEY, ONE_AND_ALL, ("charlie",), GONE, "z_3(1)", "all"),
-    "one seed for all sums": (twins.ONE_SEED, ONE_AND_ALL, ("charlie",), LATE, "z_3(1)", "all"),
-    "no noise": (twins.NO_NOISE, ONE_AND_ALL, ("P1", "P2", "charlie"), "nobody missing", "x_3(1)", "all"),
-    "no noise in what is asked for": (
-        *(twins.ASKED_WITHOUT_NOISE, ONE_AND_ALL, ("P1", "P2", "charlie"), "nobody missing", "x_3(3)", "all"),
-    ),
-    "digests that can be tried": (
-        *(twins.DIGESTS_ALONE, OF_FIVE, ("P1", "P2", "P3"), "nobody missing", "z_4(1)", "partly"),
-    ),
+# Session, coalition, pattern, secret; and how much of it shows.
+TWINS: dict[str, tuple[Parameters, tuple[str, ...], str, str, str]] = {
+    "T := t": (leakage_model.sample_session(4), ("P1", "charlie"), LATE, "z_3(1)", "all"),
+    "no self mask": (ONE_AND_ALL, ("charlie",), LATE, "z_3(1)", "all"),
+    "both kinds of shares": (ONE_AND_ALL, ("charlie",), "nobody missing", "z_1(1)", "all"),
+    "one mask key for all sums": (ONE_AND_ALL, ("charlie",), GONE, "z_3(1)", "all"),
+    "one seed for all sums": (ONE_AND_ALL, ("charlie",), LATE, "z_3(1)", "all"),
+    "no noise": (ONE_AND_ALL, ("P1", "P2", "charlie"), "nobody missing", "x_3(1)", "all"),
+    "no noise in what is asked for": (ONE_AND_ALL, ("P1", "P2", "charlie"), "nobody missing", "x_3(3)", "all"),
+    "digests that can be tried": (OF_FIVE, ("P1", "P2", "P3"), "nobody missing", "z_4(1)", "partly"),
     "one context for all sums": (
-        *(twins.ONE_CONTEXT, leakage_model.profiles(ONE_AND_ALL)[0], ("charlie",), "nobody missing", OTHER_SUM, "all"),
+        leakage_model.profiles(ONE_AND_ALL)[0],
+        ("charlie",),
+        "nobody missing",
+        OTHER_SUM,
+        "all",
     ),
 }
 
@@ -298,20 +297,19 @@ def cell(m: Matrix, session: str, members: tuple[str, ...], pattern: str, secret
 
 
 @pytest.mark.parametrize("name", with_slow(TWINS, "T := t", "one mask key for all sums", "one seed for all sums"))
-def test_twin_shows_in_its_cell(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    patches, p, members, pattern, secret, level = TWINS[name]
-    for place, attribute, instead in patches:
-        monkeypatch.setattr(place, attribute, instead)
-    leaving = () if pattern == "nobody missing" else LAST
-    twin = replace(only(p, leaving), program=twins.PROGRAM)
-    got = cell(coalition_matrix(twin, p.K, chosen=(members,)), "", members, pattern, secret)
+def test_twin_shows_in_its_cell(name: str) -> None:
+    p, members, pattern, secret, level = TWINS[name]
+    alone = only(p, () if pattern == "nobody missing" else LAST)
+    with planted(name) as program:
+        m = coalition_matrix(replace(alone, program=program), p.K, chosen=(members,))
+    got = cell(m, "", members, pattern, secret)
     assert got.level == level
     assert got.beyond
 
 
-@pytest.mark.parametrize("name", [name for name, (_, p, *_) in TWINS.items() if p.K == 3])
+@pytest.mark.parametrize("name", [name for name, (p, *_) in TWINS.items() if p.K == 3])
 def test_that_cell_shows_nothing_without_the_twin(name: str) -> None:
-    _, p, members, pattern, secret, _ = TWINS[name]
+    p, members, pattern, secret, _ = TWINS[name]
     sessions = dict.fromkeys(row.session_label for row in found(3).rows)
     session = next(s for s in sessions if f"dropouts {p.D}," in s and "verifiable False" in s)
     assert cell(found(3), session, members, pattern, secret).level == "nothing"
@@ -342,9 +340,7 @@ def complaining(members: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> Ro
         "shares_for_holder",
         lambda of, holder: complaints.wrong_shares(given(of, holder)) if holder == 1 else given(of, holder),
     )
-    (row,) = coalition_matrix(
-        replace(only(leakage_model.sample_session(4), ()), program=twins.PROGRAM), 4, chosen=(members,)
-    ).rows
+    (row,) = coalition_matrix(only(leakage_model.sample_session(4), ()), 4, chosen=(members,)).rows
     return row
 
 

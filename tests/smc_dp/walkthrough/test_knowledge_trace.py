@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from broken.matrix_mutants import WITHOUT_CHOICE
+from broken.curator_twins import planted
 from support.lectures import PARTIES, prepared
 from support.repetitions import with_slow
 
@@ -117,7 +117,8 @@ def test_what_only_some_worlds_tell_is_said_to_be_so() -> None:
     honest = found("pathak2010")
     assert always(after(honest, "Relay"), ("P1", "charlie")) == {"n_2": False}
     assert always(after(honest, "Slot"), ("P1", "charlie")) == {"n_2": True}
-    twin = trace_knowledge(replace(PROTOCOLS["pathak2010"], program=WITHOUT_CHOICE), 2)
+    with planted("a relay for everybody") as program:
+        twin = trace_knowledge(replace(PROTOCOLS["pathak2010"], program=program), 2)
     assert always(after(twin, "Relay"), ("P1", "charlie")) == {"n_2": True}
     assert not any(IN_SOME_CASES in said for k, j in pairwise(twin.knows) for said in j.changed_from(k))
 

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from broken import matrix_mutants as mutants
+from broken.curator_twins import planted
 from support.lectures import PARTIES, lecture_of, parts, prepare, prepared, shown, steps_on
 
-from protocols.programs import PROTOCOLS, Protocol
+from protocols.programs import PROTOCOLS
 from protocols.runtime.citations import read_note
-from protocols.runtime.session import Program
 from smc_dp.pages.blocks import Bullets, Drawing, Quotation, Section
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import sequence_diagram, values
@@ -118,10 +117,6 @@ def test_long_values_are_cut_and_say_how_long_they_are() -> None:
     assert values.format_value((1, 2), watched) == "(1, 2)"
 
 
-def leaking(program: Program) -> Protocol:
-    return replace(PROTOCOLS["pathak2010"], program=program)
-
-
 def told(watched: ObservedSession, course: KnowledgeTrace) -> list[tuple[str, str]]:
     """Every step of the page, by its heading."""
     return [(step.heading, shown(step)) for step in steps_on(walkthrough_page(watched, course))]
@@ -133,7 +128,9 @@ def first_difference(honest: Sequence[tuple[str, str]], other: Sequence[tuple[st
 
 
 def test_a_leaking_role_changes_the_page_at_its_step_and_at_none_before() -> None:
-    honest, twin = prepared("pathak2010"), prepare(leaking(mutants.UNBLINDED), 2)
+    honest = prepared("pathak2010")
+    with planted("r is missing") as program:
+        twin = prepare(replace(PROTOCOLS["pathak2010"], program=program), 2)
     assert first_difference(told(*honest), told(*twin)).startswith("Step 1.4 ")
     again = run_dry(PROTOCOLS["pathak2010"], honest[1].p)
     assert told(again, honest[1]) == told(*honest)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from math import comb, log2
 from typing import Any
 
 import pytest
-from broken import curator_coin_twins as coins
-from broken import pathak_mutants as mutants
+from broken.curator_twins import planted
 from broken.liars import LIES, P1, P2, C, Lie, swapped
 from broken.paillier_twins import admit_any_unit
 from support.audited import toy_run
-from support.liars_views import evidence_of, only, outcomes, statuses
+from support.liars_views import evidence_of, only, outcomes, played, statuses
 from support.pathak import trial
 from support.sessions import setup
 from support.toy import paillier_key, randomiser
@@ -27,7 +26,6 @@ from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, Sha
 from protocols.runtime import message as messages
 from protocols.runtime.claims import Mask
 from protocols.runtime.envelope import HELLO
-from protocols.runtime.session import Program
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS, secrecy
 from smc_dp.audit.run.report import audit_evidence
@@ -85,16 +83,26 @@ def known_lie(name: str) -> Callable[[], Evidence]:
     return lambda: evidence_of(setup(3, 2, program=LIES[name].programmed()))
 
 
+def twin(name: str, noise: Sequence[Sequence[int]]) -> Callable[[], Evidence]:
+    """What this twin of the role code makes of parties with such noise."""
+
+    def made() -> Evidence:
+        session = trial([10, 20, 30], len(noise[0]), noise=noise).setup
+        with planted(name):
+            envelopes = played(session)
+        return evidence_of(session, envelopes)
+
+    return made
+
+
 def mutant(name: str) -> Callable[[], Evidence]:
     """Two weights, and noise of eta = 2**60 or so."""
-    noise = [[(1 << 60) + 12345 + j, -(1 << 59) - 777 * j] for j in range(3)]
-    return lambda: evidence_of(replace(trial([10, 20, 30], 2, noise=noise), program=getattr(mutants, name)).setup)
+    return twin(name, [[(1 << 60) + 12345 + j, -(1 << 59) - 777 * j] for j in range(3)])
 
 
-def again(program: Program) -> Callable[[], Evidence]:
+def again(name: str) -> Callable[[], Evidence]:
     """Four weights, their noise of 2**60 or so in two packs, and coins that are used again."""
-    noise = [[((1 << 56) + 12345 + j) * (i * i + i + 1) for i in range(4)] for j in range(3)]
-    return lambda: evidence_of(replace(trial([10, 20, 30], 4, noise=noise), program=program).setup)
+    return twin(name, [[((1 << 56) + 12345 + j) * (i * i + i + 1) for i in range(4)] for j in range(3)])
 
 
 def edited(change: Callable[[Evidence], Evidence]) -> Callable[[], Evidence]:
@@ -223,7 +231,7 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
         "freshness",
         "ciphertext.randomiser_reused",
         {"place": "Blinded.a"},
-        mutant("STALE_BLINDING"),
+        mutant("r is added without new randomness"),
     ),
     "a copy plus one": (
         "freshness",
@@ -257,39 +265,39 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
         edited(two_greetings),
     ),
     "one session key for two": ("nonces", "greeting.shared_key", {}, one_session_key),
-    "short blinding": ("masks", "masks.too_short", {"place": "Blinded.a"}, mutant("SHORT_BLINDING")),
-    "no mask": ("masks", "masks.too_short", {"place": "Masked.psi"}, mutant("NO_MASK")),
-    "weights in one share": ("masks", "masks.too_short", {"place": "Reshare.x"}, mutant("WEIGHTS_UNSHARED")),
+    "short blinding": ("masks", "masks.too_short", {"place": "Blinded.a"}, mutant("r is too short")),
+    "no mask": ("masks", "masks.too_short", {"place": "Masked.psi"}, mutant("s is missing")),
+    "weights in one share": ("masks", "masks.too_short", {"place": "Reshare.x"}, mutant("weights are not shared")),
     "longer than a mask": (
         "masks",
         "masks.number_too_long",
         {"place": "Half.a_tilde", "bits": 77},
         lie(P2, Half, too_long),
     ),
-    "sizes unshared": ("canaries", "canaries.read", {"reader": "'charlie'"}, mutant("SIZES_UNSHARED")),
+    "sizes unshared": ("canaries", "canaries.read", {"reader": "'charlie'"}, mutant("sizes are not shared")),
     "noise unmasked": (
         "canaries",
         "canaries.read",
         {"name": "eta_1(1)", "owner": "'P1'", "reader": "'charlie'"},
-        mutant("NO_MASK"),
+        mutant("s is missing"),
     ),
     "one share for all coordinates": (
         "canaries",
         "canaries.read",
         {"name": "w_2(1) - w_2(2)", "owner": "'P2'", "reader": "'charlie'"},
-        again(coins.SHARES_FOR_ALL),
+        again("one share for all coordinates"),
     ),
     "one mask for all coordinates": (
         "canaries",
         "canaries.read",
         {"name": "eta_1(1) - eta_1(2)", "owner": "'P1'", "reader": "'charlie'"},
-        again(coins.MASK_FOR_ALL),
+        again("one mask for all coordinates"),
     ),
     "the second pack is not masked": (
         "canaries",
         "canaries.read",
         {"name": "eta_1(4)", "owner": "'P1'", "reader": "'charlie'"},
-        again(coins.MASK_OF_ONE_PACK),
+        again("a mask for one pack only"),
     ),
     "weights in two shares for one": (
         "canaries",

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from broken import pathak_mutants as mutants
+from broken.curator_twins import planted
 from broken.liars import LIES as LIES_OF_ALL
 from broken.liars import C, Lie
 from support.audited import toy_run
@@ -199,7 +199,10 @@ def test_the_first_message_that_differs_is_named() -> None:
 
 def test_noise_that_was_never_selected_is_found() -> None:
     """Charlie selects nobody: his own messages differ, and so does the sum."""
-    found = outcomes(evidence_of(replace(trial([10, 20, 30], 2), program=mutants.NOTHING_SELECTED).setup))
+    session = trial([10, 20, 30], 2).setup
+    with planted("nothing is selected"):
+        sent = played(session)
+    found = outcomes(evidence_of(session, sent))
     assert {found[name].status for name in ("messages-recomputed", "result")} == {"failed"}
     assert found["messages-recomputed"].party == C
 
