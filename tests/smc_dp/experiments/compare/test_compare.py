@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -22,7 +21,7 @@ from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import charts, report, runner, study, task
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain_data
-from smc_dp.experiments.compare.results import Trial, trials_from_csv
+from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.runner import ExperimentGrid
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.methods.model import LinearModel
@@ -301,36 +300,6 @@ def test_models_measured_together_are_measured_as_each_on_its_own():
     assert [a for a, _ in found] == [model.accuracy(test) for model in models]
     assert [b for _, b in found] == pytest.approx([model.auc(test) for model in models], abs=1e-12)
     assert task.measure_quality([], test) == []
-
-
-@pytest.mark.slow
-def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
-    many = ["--repeats", "25", "--epsilons", "1", "--parties", "3", "--trust", "aggregator"]
-    command = ["lab", "compare", "--methods", "wsum,local", *many, "--insecure-seed", "7", "--jobs", "1"]
-    out = tmp_path / "out"
-    process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command, "--out", str(out)], cwd=ROOT,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)  # fmt: skip
-    deadline = time.monotonic() + 60
-    while len(stamps(out)) < 5 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    before = stamps(out)
-    assert 5 <= len(before) < 50
-    assert not (out / "results.csv").exists()
-    document = json.loads((out / "plan.json").read_text())
-    delta = Fraction(1, 10**5)
-    entries = tuple(GridEntry(m, m, "proven", (Fraction(1),), delta=delta) for m in ("wsum", "local"))
-    deal = Partition(parties=3, auxiliary=100, labelled=50)
-    plan = GridPlan((replace(SETTING, deal=deal),), entries, repeats=25, insecure_seed=7)
-    assert document["digest"] == plan.digest
-    grid = run(plan, out)
-    after = stamps(out)
-    assert len(after) == 50
-    assert {name: after[name] for name in before} == before
-    assert len(trials_from_csv((out / "results.csv").read_bytes(), "results")) == 50
-    assert figures_of(grid) == figures_of(run(plan, tmp_path / "uninterrupted"))
-    assert not list(out.rglob("*.partial"))
 
 
 def descendants(pid: int) -> set[int]:
