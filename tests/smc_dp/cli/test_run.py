@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,13 @@ from support.clear import in_the_clear
 from smc_dp import predict
 from smc_dp.cli import screen
 from smc_dp.cli.main import main
+from smc_dp.data.sources import dataset
 from smc_dp.pages.text import block_lines
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Cost, Outcome, StageCost
 from smc_dp.run.report import Comparison
 from smc_dp.run.report_blocks import accuracy_blocks
+from smc_dp.run.shared_rows import shared_test_rows
 
 BOUNDS = """
 [columns]
@@ -51,11 +54,9 @@ def patients(seed: int, n: int) -> tuple[list[int], list[str], list[str]]:
     return age.tolist(), sex.tolist(), outcome.tolist()
 
 
-def csv_text(seed: int, n: int, hospital: str | None = None) -> str:
-    lines = ["id,age,sex,outcome" + (",hospital" if hospital else "")]
-    for i, row in enumerate(zip(*patients(seed, n), strict=True)):
-        lines.append(",".join(map(str, (i, *row, *([hospital] if hospital else [])))))
-    return "\n".join(lines) + "\n"
+def csv_text(seed: int, n: int) -> str:
+    rows = enumerate(zip(*patients(seed, n), strict=True))
+    return "".join(f"{line}\n" for line in ("id,age,sex,outcome", *(",".join(map(str, (i, *row))) for i, row in rows)))
 
 
 def own_data(folder: Path) -> list[str]:
@@ -310,6 +311,18 @@ def test_a_difference_within_chance_is_no_warning_and_noise_is_blamed_for_its_ow
 def test_a_difference_within_two_standard_errors_counts_for_nobody(rows: int | None, beats: tuple[int, int]) -> None:
     alone = {"far below": 0.5, "below": 0.89, "above": 0.91, "far above": 0.99}
     assert Comparison(0.9, alone, 0.95, 0.6, None, None, 0.9, rows).compared_beyond_chance() == beats
+
+
+@pytest.mark.parametrize("shared", [0, 1, 7])
+def test_rows_that_a_party_has_learned_from_are_counted(shared: int) -> None:
+    found = dataset("breast_cancer")
+    last, test = found.federation.parties[-1], found.test
+    assert test is not None
+    mixed = replace(test, X=test.X.copy())
+    mixed.X[:shared] = last.X[:shared]
+    told = [prose.code for prose in shared_test_rows(replace(found, test=mixed))]
+    assert told == ["run.shared_test_rows"] * (shared > 0)
+    assert list(shared_test_rows(replace(found, test=None))) == []
 
 
 def test_only_what_goes_to_a_terminal_is_folded(folder, capsys, monkeypatch):

@@ -47,8 +47,5 @@ def test_short_help_shows_few_options_and_the_other_help_all(capsys: pytest.Capt
 
 def test_all_faults_of_options_are_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--epsilon", "-1", "--key-bits", "x", "--link", "moon"]) == 2
-    assert [line.split(":")[1].strip() for line in capsys.readouterr().err.splitlines()] == [
-        "--epsilon",
-        "--key-bits",
-        "--link",
-    ]
+    named = [line.split(":")[1].strip() for line in capsys.readouterr().err.splitlines()]
+    assert named == ["--epsilon", "--key-bits", "--link"]

@@ -1,10 +1,12 @@
-"""`show` prints a verified release or writes it as a page; `publish` copies what may be published, or nothing."""
+"""`show`, `publish` and `export` verify a release, and write what they say they write or nothing."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +15,14 @@ from support import forgeries as f
 from support.audited import Folders, toy_run
 from support.shown import ShownPage
 
+from smc_dp.cli import export
 from smc_dp.cli.main import main
 from smc_dp.core import writing
+from smc_dp.run.export.export_run import WRITERS, export_run
 from smc_dp.run.folder import PAGE
 from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 from tests.support.commands import refusal
+from tests.support.refusals import refused
 
 LIE = "epsilon 0.01, as the ministry says"
 
@@ -218,3 +223,62 @@ def test_what_cannot_be_written_leaves_nothing(
     assert main(["publish", str(honest.run), "--to", str(tmp_path / "published")]) == 2
     assert capsys.readouterr().err.endswith("cannot be written: No space left on device\n")
     assert [path.name for path in tmp_path.rglob("*")] == ["published"]
+
+
+# Exported.
+
+
+def test_the_file_names_its_release(honest: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(honest.run), "--to", "json", "--out", str(tmp_path / "model.json")]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"Written to {tmp_path / 'model.json'}.\n"
+    assert [line.partition(":")[0] for line in err.splitlines()] == ["warning"] * err.count("\n")
+    stated = json.loads((tmp_path / "model.json").read_text())
+    assert stated["release"] == hashlib.sha256((honest.run / RELEASE).read_bytes()).hexdigest()
+    assert stated["insecure"] == json.loads((honest.run / RELEASE).read_text())["insecure"]
+    assert stated["privacy"] == json.loads((honest.run / RELEASE).read_text())["privacy"]
+
+
+def test_the_command_offers_every_format_and_no_other() -> None:
+    assert set(export.EXPORT_FORMATS) == set(WRITERS)
+
+
+def test_nothing_is_replaced_and_nothing_is_written_into_the_run(honest: Folders, tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for out in (tmp_path / "there", tmp_path / "link", honest.run / "model.json", tmp_path / "no" / "model.json"):
+        assert main(["export", str(honest.run), "--to", "json", "--out", str(out)]) == 2
+    assert (tmp_path / "there").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
+    with refused("file.exists"):
+        export_run(honest.run, "json", tmp_path / "there")
+    with refused("export.unknown_format"):
+        export_run(honest.run, "pickle", tmp_path / "model")
+
+
+def test_a_forged_release_is_not_exported(honest: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    forged = f.altered_weight(honest.run, tmp_path / "forged")
+    assert main(["export", str(forged), "--to", "json", "--out", str(tmp_path / "model.json")]) == 2
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_without_a_transcript_it_says_that_nothing_was_audited(
+    honest: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(honest.run, tmp_path / "run")
+    (tmp_path / "run" / TRANSCRIPT).unlink()
+    assert main(["export", str(tmp_path / "run"), "--to", "json", "--out", str(tmp_path / "model.json")]) == 0
+    assert (
+        capsys.readouterr().err.splitlines()[0]
+        == f"not verified against the transcript: {tmp_path / 'run'} has no {TRANSCRIPT}"
+    )
+
+
+def test_a_format_whose_package_is_not_there_names_the_extra(
+    honest: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    monkeypatch.delitem(sys.modules, "smc_dp.run.export.onnx_model", raising=False)
+    assert main(["export", str(honest.run), "--to", "onnx", "--out", str(tmp_path / "model")]) == 2
+    assert "smc-dp[export]" in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from smc_dp import run_protocol
 from smc_dp.cli.main import main
 from smc_dp.core.errors import RowsClippedWarning
 from smc_dp.data.bounds import Bounds, parse_bounds
@@ -102,9 +101,3 @@ def test_a_run_says_it_on_standard_error_and_in_nothing_that_it_writes(
     for words in ("clipped", "5 of 40", "moved into"):
         assert words not in written
     assert "of 40 cells" in err  # the twin: it is told where it should be
-
-
-def test_from_python_it_is_a_warning(files: Path) -> None:
-    named = {name: files / f"{name}.csv" for name in ("north", "south")}
-    with pytest.warns(RowsClippedWarning, match="party north"):
-        run_protocol(named, method="wsum", bounds=files / "bounds.toml", out=files / "run")

@@ -21,14 +21,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import smc_dp.data
 from smc_dp.core.errors import InputError, one_line
 from smc_dp.data import format_hints
 from smc_dp.data.bounds import parse_bounds
-from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, ENCODINGS, FileFormat
+from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, FileFormat
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.data.limits import TABLE_LIMITS
@@ -452,14 +450,6 @@ def test_the_page_shows_a_form() -> None:
 def test_what_is_no_form_is_complaint(change: dict[str, Any], code: str) -> None:
     with refused(code, at=f"[file] {next(iter(change))}"):
         replace(DEFAULT_FORMAT, **change)
-
-
-@given(content=st.binary(max_size=200), encoding=st.sampled_from(ENCODINGS), separator=st.sampled_from(";\t,§"))
-def test_any_bytes_are_a_table_or_one_line(content: bytes, encoding: str, separator: str) -> None:
-    form = FileFormat(separator, "." if separator == "," else ",", encoding, ("NA",))
-    line = said_of(lambda: read(content if encoding != "utf-16" else b"\xff\xfe" + content, form))
-    assert not line or line.startswith("north: ")
-    assert "\n" not in line
 
 
 def test_a_refused_key_of_a_section_comes_with_those_that_there_are(tmp_path):

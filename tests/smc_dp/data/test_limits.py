@@ -348,20 +348,16 @@ def long_name(path: Path) -> None:
     path.write_bytes(flags + name + b"\0" + gzip.compress(b"a,b\n")[10:])
 
 
-WIDE = b"1," * 9_999 + b"1\n"
 TRUE: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "one line": ("csv", repeated(b"x" * (1 << 20), 1 << 28), "has a line of more than 33,554,432 characters"),
     "empty lines": ("csv", repeated(b"\n" * (1 << 20), 1 << 25), "has more than 20,000,000 lines"),
     "a row without end": ("csv", repeated(b'"\n",' * (1 << 18), 1 << 27), "has a row of too many characters"),
-    "a quote without end": ("csv", repeated(b"1,2\n" * (1 << 18), 1 << 27, b'a,b\n1,"'), "has a row of too many"),
     "a column of very many cells": ("csv", repeated(b"1\n" * (1 << 18), 42_000_000, b"a\n"), "more than 20,000,000"),
     "long cells": ("csv", repeated(b"x" * 100_000 + b",1\n", 1 << 28), "column 'age' is missing"),
-    "ten thousand columns": ("csv", repeated(WIDE, 2_001 * len(WIDE), WIDE), "at least 20,"),
     "two million columns": ("csv", repeated(b",a" * (1 << 20), 1 << 22, b"a"), "has 2,097,153 columns, wanted at most"),
     "a sparse file": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 40), None)[2], "is larger than 640,"),
     "zeros": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 28), None)[2], "it has a byte 0"),
     "lines packed": ("csv.gz", packed(b"x" * 65_535 + b"\n", 20_000, b"a\n"), "takes more than 1,073,741,824 bytes"),
-    "a billion in a cell": ("csv", packed(b"9" * (1 << 20), 1 << 10), "has a line of more than 33,554,432"),
     "packed twice": ("csv.gz", lambda path: (path.write_bytes(gzip.compress(gzip.compress(b"a"))), None)[1], "byte 0"),
     "half of what was packed": (
         "csv.gz", lambda path: (path.write_bytes(gzip.compress(b"a,b\n" * 9)[:-4]), None)[1], "cannot be unpacked",

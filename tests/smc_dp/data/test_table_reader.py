@@ -275,26 +275,3 @@ def test_a_file_of_another_program_is_refused_with_what_makes_a_table_of_it(name
     assert what in str(caught.value)
     assert how in str(caught.value)
     assert len(str(caught.value)) < 300
-
-
-def complaint(parse, content: bytes) -> str | None:
-    """What is said about a file when all its columns are asked for in both ways."""
-    try:
-        table = parse(content, "p")
-        for name in table.columns:
-            table.texts(name)
-            table.numbers(name)
-    except InputError as error:
-        return str(error)
-    return None
-
-
-GOOD = parquet(age=[1.5, 2.5, 3.5], sex=["f", "m", "f"])
-
-
-@given(st.integers(0, len(GOOD) - 1), st.integers(1, 255))
-def test_a_damaged_parquet_file_is_a_table_or_an_input_error(position, change):
-    content = bytearray(GOOD)
-    content[position] ^= change
-    said = complaint(parse_parquet, bytes(content))
-    assert said is None or said.startswith("p: ")

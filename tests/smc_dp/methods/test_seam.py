@@ -143,12 +143,24 @@ def test_all_methods_are_here() -> None:
     assert {method.name for method in VARIANTS} >= set(SLOW_BY_DEFAULT)
 
 
+def adjacency(method: Method) -> str:
+    return getattr(method, "adjacency", "party" if method.protects == "party" else "replace")
+
+
+def kind_of_guarantee(method: Method, target: Target) -> str:
+    """Of Gaussian noise in what is released a curve follows; in an objective it has an epsilon and a delta."""
+    if target.noise not in ("gauss", "ddg"):
+        return "pure"
+    return "approx" if isinstance(method, CentralObjective) else "zcdp"
+
+
 @pytest.mark.parametrize("method", BY_NAME)
 def test_parts_give_a_release_of_the_right_kind_with_the_statement_made_before(method: Method) -> None:
     federation, probe = a_federation(method), a_federation(seed=5).pooled().X
     trained = method.train(federation)
     for target in targets(method):
         stated = method.statement(federation.public, target)
+        assert (stated.unit, stated.adjacency) == (method.protects, adjacency(method))
         release = in_parts(method, federation, target)
         kind = next((model for model, names in OUTPUTS.items() if method.name in names), LinearModel)
         assert isinstance(release.model, kind)
@@ -163,6 +175,13 @@ def test_parts_give_a_release_of_the_right_kind_with_the_statement_made_before(m
         elif target.epsilon is not None and target.calibration == "proven":
             factor = 0.5 if getattr(method, "site_epsilons", None) else 1.0
             assert stated.epsilon == pytest.approx(3.0 * factor)
+            assert stated.kind == kind_of_guarantee(method, target)
+            assert stated.kind == "pure" or stated.delta == pytest.approx(float(target.delta))
+            if stated.kind == "zcdp":
+                assert stated.mu is not None
+                assert 1 - 1e-6 < stated.mu / float(target.mu) <= 1
+        known = trained.release(target, Stream.insecure_from_seed("known"))
+        assert known.privacy.kind == "none"
 
 
 @pytest.mark.parametrize("method", BY_NAME)

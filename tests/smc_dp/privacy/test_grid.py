@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,12 +26,9 @@ def test_encode_is_the_nearest_point_halves_up(w: float, f: int) -> None:
     assert -Fraction(1, 2) < distance <= Fraction(1, 2)
 
 
-def test_float_rounding_would_be_wrong() -> None:
-    w = 0.49999999999999994  # the float just below one half: w + 0.5 is 1.0 in floats
-    assert Grid(0, 8).encode([w]) == [0]
-    assert math.floor(w + 0.5) == 1  # the broken twin
+def test_halves_go_up_and_nothing_is_rounded_twice() -> None:
+    assert Grid(0, 8).encode([0.49999999999999994]) == [0]  # the float just below one half: w + 0.5 is 1.0 in floats
     assert Grid(0, 8).encode([0.5, 1.5, 2.5, -0.5]) == [1, 2, 3, 0]
-    assert np.rint([0.5, 1.5, 2.5, -0.5]).tolist() != [1, 2, 3, 0]  # half to even is not floor(w + 1/2)
 
 
 @given(st.lists(modest, max_size=5))
@@ -75,17 +71,6 @@ def test_l1_sensitivity_is_rounded_up(delta: Fraction, d: int, f: int) -> None:
     assert d == D or (D - d - 1) ** 2 < squared
 
 
-def test_float_sensitivities_would_fall_short() -> None:
-    rng = np.random.default_rng(0)
-    short = 0
-    for _ in range(200):
-        delta, d = (Fraction(int(rng.integers(1, 2**62)), int(rng.integers(1, 2**62))), int(rng.integers(1, 10**6)))
-        moved = delta * 2**70
-        broken = Fraction(math.ceil(2.0**70 * float(delta) + math.sqrt(d)))
-        short += broken < moved or (broken - moved) ** 2 < d
-    assert short > 50
-
-
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=30), st.data())
 def test_rounding_moves_neighbours_by_no_more_than_claimed(w: list[float], data: st.DataObject) -> None:
     grid = Grid(data.draw(st.integers(0, 12)), 64)
@@ -95,14 +80,6 @@ def test_rounding_moves_neighbours_by_no_more_than_claimed(w: list[float], data:
     moved = [a - b for a, b in zip(grid.encode(w), grid.encode(v), strict=True)]
     assert sum(m * m for m in moved) <= grid.l2_sensitivity(delta, len(w)) ** 2
     assert sum(abs(m) for m in moved) <= grid.l1_sensitivity(delta, len(w))
-
-
-def test_leaving_out_the_rounding_would_be_exceeded() -> None:
-    d, delta = 100, Fraction(1, 10)  # every coordinate crosses its half by a hair
-    before, after = [0.4999] * d, [0.5001] * d
-    moved = math.sqrt(sum((a - b) ** 2 for a, b in zip(*map(Grid(0, 8).encode, (before, after)), strict=True)))
-    assert moved > math.ceil(delta)  # the broken twin: ceil(2^f delta) alone
-    assert moved <= Grid(0, 8).l2_sensitivity(delta, d)
 
 
 @given(st.integers(0, 10**40))

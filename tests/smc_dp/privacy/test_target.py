@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from decimal import ROUND_FLOOR, Context, Decimal, localcontext
+from decimal import ROUND_FLOOR, Context, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -30,33 +29,6 @@ def ball(value: Fraction) -> arb:
 def implied(rho: Fraction, delta: Fraction) -> arb:
     """rho + 2 sqrt(rho ln(1/delta)) as a ball that contains it."""
     return ball(rho) + 2 * (ball(rho) * -ball(delta).log()).sqrt()
-
-
-def flatters(epsilon_of: Callable[[Fraction, Fraction], Fraction]) -> int:
-    """For how many pairs this epsilon is, certainly, below what rho implies."""
-    with ctx.workprec(600):
-        return sum(bool(implied(rho, delta) > ball(epsilon_of(rho, delta))) for rho, delta in PAIRS)
-
-
-def by_floats(rho: Fraction, delta: Fraction) -> Fraction:
-    return Fraction(float(rho) + 2 * math.sqrt(float(rho) * math.log(1 / delta)))
-
-
-def by_operators(rho: Fraction, delta: Fraction) -> Fraction:
-    """What the signs of Decimal give: they round to nearest, at the precision of the thread."""
-    L = (Decimal(delta.denominator) / Decimal(delta.numerator)).ln()
-    return rho + 2 * Fraction((Decimal(rho.numerator) / Decimal(rho.denominator) * L).sqrt())
-
-
-def without_the_sum(rho: Fraction, delta: Fraction) -> Fraction:
-    """2 sqrt(rho ln(1/delta)): the term rho itself is forgotten."""
-    return Fraction(2 * math.sqrt(float(rho) * math.log(1 / delta)))
-
-
-@pytest.mark.parametrize("twin", [by_floats, by_operators, without_the_sum])
-def test_broken_twins_flatter(twin: Callable[[Fraction, Fraction], Fraction]) -> None:
-    assert flatters(twin) > 30
-    assert flatters(epsilon_for) == 0
 
 
 def test_the_context_of_the_thread_changes_nothing() -> None:

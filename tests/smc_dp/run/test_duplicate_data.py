@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from smc_dp.cli.main import main
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.fingerprint import fingerprint_data
-from smc_dp.data.table import DictionaryColumn, Table
+from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -85,20 +84,17 @@ GUISES: dict[str, Callable[[Cells], Cells]] = {
     "as it was": lambda cells: cells,
     "rows in another order": lambda cells: [cells[0], *reversed(cells[1:])],
     "columns in another order": lambda cells: [row[::-1] for row in cells],
-    "numbers written otherwise": lambda cells: [cells[0], *([f"{int(r[0])}.0", *r[1:]] for r in cells[1:])],
-    "spaces": lambda cells: [cells[0], *([f" {c} " for c in row[:3]] + row[3:] for row in cells[1:])],
 }
 
 
-@pytest.mark.parametrize("name", GUISES)
-def test_another_guise_is_the_same_table(name: str) -> None:
-    first = read_table(Path("north.csv"), "a")
-    assert fingerprint_data(KEY, read_table(write(Path("x.csv"), GUISES[name](table(40, 1))), "b")) == fingerprint_data(
-        KEY, first
-    )
-
-
-@pytest.mark.parametrize(("guise", "bounds"), [("as it was", "bounds.toml"), ("rows in another order", "other.toml")])
+@pytest.mark.parametrize(
+    ("guise", "bounds"),
+    [
+        ("as it was", "bounds.toml"),
+        ("rows in another order", "other.toml"),
+        ("columns in another order", "bounds.toml"),
+    ],
+)
 def test_another_name_or_other_bounds_make_no_new_budget(
     guise: str, bounds: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,36 +112,13 @@ def test_another_name_or_other_bounds_make_no_new_budget(
     assert spent() == {"north.ledger": 2, "south.ledger": 2}
 
 
-def test_the_kind_of_file_makes_no_difference() -> None:
-    """Truth values and dates of Parquet are those of a CSV file that writes them so."""
-    cells = [[*row, "smokes", "since"] if row[0] == "age" else [*row, truth, day] for row, truth, day in told()]
-    age, sex, weight, outcome, smokes, since = zip(*cells[1:], strict=True)
-    columns: dict[str, Any] = {"age": [int(a) for a in age], "sex": sex, "outcome": outcome}
-    moments = pa.array([day and datetime.fromisoformat(day) or None for day in since], pa.timestamp("us"))  # noqa: RUF021
-    truths = pa.array([truth == "true" for truth in smokes])
-    floats = [float(w) for w in weight]
-    pq.write_table(pa.table({**columns, "weight": floats, "smokes": truths, "since": moments}), "north.parquet")
-    coded = {"smokes": truths.dictionary_encode(), "since": moments.cast(pa.date32()).dictionary_encode()}
-    pq.write_table(pa.table({**columns, "weight": floats, **coded}), "coded.parquet")
-    Path("packed.csv").write_bytes(gzip.compress(write(Path("north.csv"), cells).read_bytes()))
-    Path("tabs.csv").write_text("\n".join("\t".join(row) for row in cells))
-    german = [[*row[:2], row[2].replace(".", ","), *row[3:5], ".".join(row[5].split("-")[::-1])] for row in cells[1:]]
-    Path("german.csv").write_text("\n".join(";".join(row) for row in [cells[0], *german]))
-    Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\ndates = "dd.mm.yyyy"\n')
-    files = ("north.csv", "north.parquet", "coded.parquet", "packed.csv", "tabs.csv", "german.csv")
-    found = {fingerprint_data(KEY, read_table(Path(name), "a")) for name in files}
-    age_coded = DictionaryColumn(np.array([int(a) for a in age]), tuple(map(str, range(100))))
-    arrays = {**columns, "age": age_coded, "weight": np.array(floats), "smokes": list(smokes), "since": list(since)}
-    assert {fingerprint_data(KEY, Table("c", arrays, range(1, 41)))} == found
-    assert len(found) == 1
-    Path("german.csv.toml").write_text('[file]\nseparator = ";"\ndecimal = ","\n')  # the twin: its days are texts
-    assert fingerprint_data(KEY, read_table(Path("german.csv"), "a")) not in found
-
-
-def told() -> Iterator[tuple[list[str], str, str]]:
-    """Each row of a table, the header first, with a truth value and a day, which the last has not."""
-    for i, row in enumerate(table(40, 1)):
-        yield row, ("false", "true")[i % 2], f"2020-01-{i % 28 + 1:02}" if i < 40 else ""
+def test_truth_values_and_days_of_parquet_are_those_of_a_csv_file() -> None:
+    write(Path("t.csv"), [["smokes", "since"], ["true", "2020-01-02"], ["false", ""]])
+    columns = {"smokes": pa.array([True, False]), "since": pa.array([date(2020, 1, 2), None], pa.date32())}
+    pq.write_table(pa.table(columns), "t.parquet")
+    pq.write_table(pa.table({name: cells.dictionary_encode() for name, cells in columns.items()}), "coded.parquet")
+    files = ("t.csv", "t.parquet", "coded.parquet")
+    assert len({fingerprint_data(KEY, read_table(Path(name), "a")) for name in files}) == 1
 
 
 def parties(data: sources.PreparedData, prefix: str = "") -> dict[str, Table | Rows]:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import onnxruntime
+import pandas as pd
 import pytest
 from support import forgeries as f
 
 from smc_dp import audit_run, personalise, predict, run_protocol
+from smc_dp.core.arrays import Array
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.pages.blocks import PageTable
@@ -24,6 +29,7 @@ from smc_dp.run.release import RELEASE
 from smc_dp.run.release_report import run_page
 from smc_dp.run.settings import RunRequest
 from smc_dp.run.verify_release import verify_release
+from tests.smc_dp.run.test_logistic_run import stated
 from tests.support.refusals import refused
 
 BOUNDS = """
@@ -73,11 +79,6 @@ def run(folder: Path, out: Path, **changes: Any) -> Any:
     parties = {name: folder / f"{name}.csv" for name in ("north", "south", "west")}
     how = {"method": "linear", "epsilon": 5, "bounds": folder / "bounds.toml", **changes}
     return run_protocol(parties, out=out, **how)
-
-
-def stated(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / RELEASE).read_text())
-    return found
 
 
 def test_coefficients_are_in_the_units_of_the_outcome(files: Path) -> None:
@@ -164,6 +165,39 @@ def test_a_model_in_json_says_that_it_predicts_a_number(files: Path, tmp_path: P
     told = predict(files / "run", write(tmp_path / "row.csv", ["58,b,,7"])).scores[0]
     ward = next(level["weights"][0] for level in by_name["ward"]["levels"] if level["texts"] == ["b"])
     assert told == pytest.approx(model["constant"][0] + ward + by_name["dose"]["empty"]["adds"][0])  # age: the middle
+
+
+def in_sqlite(file: Path, rows: pd.DataFrame) -> Array:
+    base = sqlite3.connect(":memory:")
+    rows.to_sql("data", base, index=False)
+    return pd.read_sql(file.read_text(), base)["smc_dp_prediction"].to_numpy(dtype=np.float64)
+
+
+def in_duckdb(file: Path, rows: pd.DataFrame) -> Array:
+    base = duckdb.connect(config={"threads": 1})
+    base.register("data", rows)
+    return base.sql(file.read_text()).df()["smc_dp_prediction"].to_numpy(dtype=np.float64)
+
+
+def in_onnx(file: Path, rows: pd.DataFrame) -> Array:
+    session = onnxruntime.InferenceSession(str(file))
+    assert [output.name for output in session.get_outputs()] == ["smc_dp_prediction"]
+    (found,) = session.run(None, {name: rows[[name]].to_numpy() for name in rows})
+    flat: Array = found[:, 0]
+    return flat
+
+
+@pytest.mark.parametrize(("to", "read"), [("sql", in_sqlite), ("sql", in_duckdb), ("onnx", in_onnx)])
+def test_another_program_predicts_the_same_numbers(
+    to: str, read: Callable[[Path, pd.DataFrame], Array], files: Path, tmp_path: Path
+) -> None:
+    """And none for a row with a cell that cannot be used."""
+    export_run(files / "run", to, tmp_path / "model")
+    rows = pd.read_csv(write(tmp_path / "rows.csv", design(200, 4)[0])).drop(columns="stay").astype({"age": float})
+    told = np.array(predict(files / "run", rows).scores, dtype=np.float64)
+    assert read(tmp_path / "model", rows) == pytest.approx(told, abs=1e-6)
+    found = read(tmp_path / "model", rows.iloc[:3].assign(ward=["a", "x", "b"]))
+    assert np.isnan(found).tolist() == [False, True, False]
 
 
 def test_figures_of_predictions_are_those_of_the_textbook() -> None:

@@ -18,7 +18,6 @@ from smc_dp.audit.run import checks
 from smc_dp.core.errors import UnfitError
 from smc_dp.data.bounds import Bounds, parse_bounds, read_bounds
 from smc_dp.data.columns import LEAVE_OUT, NumericColumn
-from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.sources import PreparedData, read_own_files
 from smc_dp.data.table_reader import read_table
@@ -110,16 +109,6 @@ def test_where_all_rows_are_left_out_there_is_no_accuracy(made: Path, tmp_path: 
     (tmp_path / "none.csv").write_text(HEADER + "b,,80,m,false,2015-03-02,30,no\n")
     found = predict(made / "run", tmp_path / "none.csv")
     assert (found.labels, found.scores, found.accuracy) == (("",), (None,), None)
-
-
-def test_ledgers_call_a_table_by_its_rows_as_they_were_read(made: Path) -> None:
-    """Whoever changes what an empty cell means has the same data set, and no new budget."""
-    files = [made / "north.csv", made / "south.csv"]
-    without = COLUMNS.replace('age = "leave out"', "age = 3")
-    some, all_of_them = (read_own_files([*map(str, files)], parse_bounds(text)) for text in (COLUMNS, without))
-    assert (some.federation.sizes.tolist(), all_of_them.federation.sizes.tolist()) == ([3, 3], [4, 4])
-    names = {fingerprint_data(b"key", held) for data in (some, all_of_them) for held in data.as_read.values()}
-    assert len(names) == 2  # one for each party, whose ids differ
 
 
 LEAVING = Bounds((NumericColumn("age", 0.0, 120.0, LEAVE_OUT),), ("no", "yes"), "outcome")

@@ -64,7 +64,10 @@ def test_a_member_that_vanished_before_its_input_is_none(monkeypatch: pytest.Mon
 
 
 def test_a_member_whose_messages_were_taken_out_is_missed(tmp_path: Path) -> None:
-    folders = without_a_member(deployed(DATA, summed())).write(tmp_path, views=False)
+    """By every site before it settles, the one whose messages they are among them."""
+    changed = without_a_member(deployed(DATA, summed()))
+    folders = changed.write(tmp_path, views=False)
+    assert at_sites(changed) == {"member.absent"}
     assert refusals(folders.run, tmp_path / "public") == {"member.absent"}
     assert failed(audited(folders))["members"] == "member.absent"
 
@@ -109,14 +112,6 @@ def test_who_has_signed_that_it_is_done_owes_nobody_a_message(tmp_path: Path) ->
     assert "absence.of_one_who_is_done" in at_sites(changed)
     assert refusals(folders.run, tmp_path / "public") == {"absence.of_one_who_is_done"}
     assert failed(audited(folders))["absences"] == "absence.of_one_who_is_done"
-
-
-def test_no_site_settles_a_sum_whose_member_was_taken_out() -> None:
-    made = deployed(DATA, summed())
-    model, changed = Model(made), without_a_member(made)
-    codes = {name: model.at_site(name, changed.content).code for name in made.session.parties}
-    assert codes[P2] == "member.absent", "whose messages they are, too"
-    assert set(codes.values()) == {"member.absent"}
 
 
 def test_no_site_settles_shares_that_were_not_announced(monkeypatch: pytest.MonkeyPatch) -> None:

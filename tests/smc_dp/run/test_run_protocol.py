@@ -1,4 +1,4 @@
-"""The protocol in a few lines of Python: `run_protocol`, `predict`, `audit_run`."""
+"""The protocol in a few lines of Python: `run_protocol`, `predict`, `audit_run`, with arrays, files and data frames."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from support.audited import agreement, hospitals
 from support.audits import OF_THE_RUN
@@ -22,7 +24,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp import Federation, InputError, Rows, Target, audit_run, predict, run_protocol
 from smc_dp.audit.run import checks
 from smc_dp.data import sources
-from smc_dp.data.bounds import Bounds, NumericColumn
+from smc_dp.data.bounds import Bounds, NumericColumn, parse_bounds
 from smc_dp.methods.pathak2010.averages import Local
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.registry import find_method
@@ -181,15 +183,17 @@ def test_names_that_no_release_could_have_are_refused(tmp_path: Path) -> None:
             run_protocol(replace(FEDERATION, names=names), out=tmp_path / "x", **QUICK)
 
 
+def whole_bounds(d: int) -> Bounds:
+    return Bounds(tuple(NumericColumn(f"x{i}", -1, 1) for i in range(d)), ("0", "1"), clip=1, bias=0)
+
+
 def test_whole_numbers_in_bounds_and_settings_are_what_they_mean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A digest must not tell 1 from 1.0: JSON does not, and an honest run would look forged."""
     monkeypatch.setattr(execution, "run_session", in_the_clear)
-    columns = tuple(NumericColumn(f"x{i}", -1, 1) for i in range(3))
-    whole = Bounds(columns, ("0", "1"), clip=1, bias=0)
     for number, method in enumerate((PathakMean(1), PathakMean(np.float64(0.1)))):
-        run_protocol(FEDERATION, bounds=whole, method=method, out=tmp_path / str(number), **QUICK)
+        run_protocol(FEDERATION, bounds=whole_bounds(3), method=method, out=tmp_path / str(number), **QUICK)
         assert len(predict(tmp_path / str(number), np.zeros((2, 3))).labels) == 2
     with refused("lambda.out_of_printed_range", name="lambda"):
         PathakMean(True)
@@ -241,6 +245,8 @@ def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     three = Federation((rows(9, 1), rows(9, 2)), 3)
     with refused("classes.only_two", method="prr_mean", got=3):
         run_protocol(three, method="prr_mean", out=tmp_path / "x", **QUICK)
+    with refused("bounds.other_classes", classes=3, got=2):
+        run_protocol(three, bounds=whole_bounds(3), out=tmp_path / "x")
     wide = sources.dataset("breast_cancer")
     with refused("bounds.other_dimension", dimension=3, got=31):
         run_protocol(FEDERATION, bounds=wide.bounds, out=tmp_path / "x", **QUICK)
@@ -251,6 +257,75 @@ def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     run_protocol(FEDERATION, out=tmp_path / "run", **QUICK)
     with refused("prediction.other_width", dimension=3, shape="(2, 4)"):
         predict(tmp_path / "run", np.zeros((2, 4)))
+
+
+# Data frames in place of files.
+
+
+def patients(n: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    age = rng.integers(0, 100, n)
+    out = np.where(age + rng.normal(0, 8, n) > 50, "yes", "no")
+    return pd.DataFrame({"id": range(n), "age": age, "sex": rng.choice(["f", "m"], n), "outcome": out})
+
+
+FRAMES = {"party-1": patients(60, 1), "party-2": patients(50, 2)}
+
+
+TEST = patients(40, 3)
+HOW: dict[str, Any] = {"bounds": parse_bounds(BOUNDS), "insecure_seed": 7, "target": 5.0, "colluders": 0}
+
+
+def test_frames_are_the_run_of_their_files(tmp_path: Path) -> None:
+    (tmp_path / "bounds.toml").write_text(BOUNDS)
+    for name, frame in [*FRAMES.items(), ("test", TEST)]:
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [tmp_path / f"{name}.csv" for name in FRAMES]
+    wanted = run_protocol(files, test=tmp_path / "test.csv", out=tmp_path / "files", **HOW)
+    polars = [pl.from_dict(frame.to_dict("list")) for frame in FRAMES.values()]
+    for name, data, test in (
+        ("pandas", [*FRAMES.values()], TEST),
+        ("polars", polars, pl.from_dict(TEST.to_dict("list"))),
+        ("named", dict(FRAMES), TEST),
+        ("mixed", [files[0], FRAMES["party-2"]], tmp_path / "test.csv"),
+    ):
+        found = run_protocol(data, test=test, out=tmp_path / name, **(HOW | {"bounds": tmp_path / "bounds.toml"}))
+        assert found.comparison == wanted.comparison
+        releases = [json.loads((tmp_path / run / "release.json").read_text()) for run in ("files", name)]
+        assert releases[0]["weights"] == releases[1]["weights"]
+    told = predict(tmp_path / "files", tmp_path / "test.csv", "id")
+    for frame in (TEST, pl.from_dict(TEST.to_dict("list"))):
+        assert predict(tmp_path / "files", frame, "id") == told
+    with refused("threshold.same_rows", file="a data frame"):
+        predict(tmp_path / "files", TEST, threshold_from=TEST)
+    # One row or column more makes no other rows of them.
+    for others in (pd.concat([TEST, TEST[:1]]), TEST.assign(more=1)):
+        with refused("threshold.same_rows", file="a data frame"):
+            predict(tmp_path / "files", TEST, threshold_from=others)
+
+
+def test_what_is_no_frame_of_each_party_is_refused(tmp_path: Path) -> None:
+    given: dict[str, Any] = HOW | {"out": tmp_path / "x"}
+    for data in (FRAMES["party-1"], "north.csv", 42, {1, 2}):
+        with refused("data.not_of_parties", got=type(data).__name__):
+            run_protocol(data, **given)  # type: ignore[arg-type]
+    with refused("table.no_file_or_frame", name="data", got="list"):
+        run_protocol([[1, 2], [3, 4]], **given)  # type: ignore[list-item]
+    with refused("table.no_file_or_frame", name="test", got="int"):
+        run_protocol([*FRAMES.values()], test=3, **given)  # type: ignore[arg-type]
+    with refused("bounds.missing_for_frames"):
+        run_protocol([*FRAMES.values()], **(given | {"bounds": None}))
+    with refused("party.same_rows"):
+        run_protocol([FRAMES["party-1"], FRAMES["party-1"].copy()], **given)
+    with refused("cell.unknown_level", at="party party-2: column 'sex', row 3"):
+        run_protocol([FRAMES["party-1"], FRAMES["party-2"].assign(sex=["f", "m", "x"] + ["f"] * 47)], **given)
+    assert not (tmp_path / "x").exists()
+
+
+def test_rows_to_predict_are_a_frame_a_file_or_an_array(tmp_path: Path) -> None:
+    run_protocol([*FRAMES.values()], out=tmp_path / "run", **HOW)
+    with refused("table.no_file_or_frame", name="rows", got="dict"):
+        predict(tmp_path / "run", {"age": [1]})  # type: ignore[arg-type]
 
 
 # A party with rows of one class only.

@@ -47,13 +47,9 @@ def done(*, keeps_seed: bool = False) -> SiteActor:
 
 
 @pytest.mark.parametrize("keeps_seed", [False, True])
-def test_a_role_that_has_published_keeps_its_keys_for_a_view_alone(keeps_seed: bool) -> None:
+def test_keys_and_inputs_that_no_later_stage_uses_are_kept_for_a_view_alone(keeps_seed: bool) -> None:
     site = done(keeps_seed=keeps_seed)
+    assert (site.actor.inputs == ()) == (not keeps_seed)
     assert not site.actor.forgotten
     site.release()
     assert site.actor.forgotten == (not keeps_seed)
-
-
-@pytest.mark.parametrize("keeps_seed", [False, True])
-def test_inputs_that_no_later_stage_uses_are_kept_for_a_view_alone(keeps_seed: bool) -> None:
-    assert (done(keeps_seed=keeps_seed).actor.inputs == ()) == (not keeps_seed)

@@ -1,7 +1,7 @@
 """What Charlie can ask in a session of `newton`: other sums than there were, of one party alone, of one twice.
 
-Whatever he says, a party answers each sum once, with what any rows could have contributed; and where he says different
-things to two of them, the next sum is not one.
+Whatever he says, a party answers with what any rows could have contributed; and where he says different things to two
+of them, the next sum is not one. That it answers each sum once is in `test_contributor`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import byte_steps
 from support.sessions import Setup, start, with_roles
 
 from protocols.arithmetic.ring import Vector
 from protocols.arithmetic.rng import Stream
 from protocols.crypto import masking
 from protocols.curator import CURATOR_NAME
-from protocols.errors import StallError
 from protocols.runtime.attestation import encode_statement, signing_input
 from protocols.runtime.endpoint import Endpoint
-from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.simulate import Run, Setting, simulate
 from protocols.secure_sum import PROGRAM, masks, roster, setup, steps
 from protocols.secure_sum.messages import Ended, Masked, Result
@@ -37,7 +34,6 @@ from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.bindings import BINDINGS
-from tests.support.refusals import refused
 
 K, D = 3, 2
 P1, P2, P3 = (f"P{j + 1}" for j in range(K))
@@ -105,10 +101,6 @@ class Session:
         ended = Ended(at, self.p.everybody, masking.digest(S, self.p.width))
         payload = encode_statement(self.setup.session, CURATOR_NAME, ended, {})
         return self.setup.identities[CURATOR_NAME].sign(signing_input(me.session_id, CURATOR_NAME, "Ended", payload))
-
-
-def truth(name: str, r: int, S: Vector) -> Vector:
-    return S
 
 
 def lying_to_one(name: str, r: int, S: Vector) -> Vector:
@@ -195,78 +187,3 @@ def test_whatever_one_party_is_asked_its_contribution_is_legal(name: str, spec: 
 
     broken = session.addend(session.run(**{P1: following}), P1)
     assert bool(legal(session, broken)) == (name not in ("zeros", "minus one"))
-
-
-# Once.
-
-
-def state_before(
-    session: Session, run: Run, name: str, r: int, home: Any
-) -> tuple[byte_steps.Step, dict[str, Envelope]]:
-    """A party that is about to hear what sum r - 1 was."""
-    made, me = session.setup.session, session.setup.identities[name]
-    mail = run.transcript.envelopes
-    board = {e.sender: e for e in mail if e.kind == HELLO}
-    step = byte_steps.begin(made, name, me, session.setup.seeds[name], session.setup.inputs[name], board)
-    for letter in [e for e in mail if e.to == name]:
-        if (letter.kind, letter.stage) == ("Result", stage(r - 1)):
-            return step, board
-        step = byte_steps.step(made, step.state, [letter], me, step.counter, board, home=home)
-    raise AssertionError("no such letter")
-
-
-@pytest.mark.parametrize("counts", [True, False])
-def test_a_party_that_goes_back_to_an_old_state_answers_no_sum_twice(spec: GradientSums, counts: bool) -> None:
-    """Its role knows nothing of what it did after the state was saved; its own program at home counts.
-
-    The broken twin is a home that makes its answers anew: it enters two vectors to one sum, at other weights.
-    """
-    worlds = [Session(spec, said) for said in (truth, lambda name, r, S: (0,) * len(S))]
-    runs = [session.run() for session in worlds]  # the same coins, and another sum 0 that Charlie tells
-    session, asked = worlds[0], []
-
-    def anew(values: tuple[Vector, ...]) -> Addend:
-        part = spec.part(rows(0), Stream.insecure_from_seed("P1"))
-        answers = [part(values[:r]) for r in range(len(values) + 1)]
-        asked.append(values)
-        return answers[-1]
-
-    home = session.home(session.parts()[P1] if counts else anew)
-    step, board = state_before(session, runs[0], P1, 1, home)
-    results = [next(e for e in run.transcript.envelopes if (e.kind, e.to) == ("Result", P1)) for run in runs]
-    me = session.setup.identities[P1]
-
-    def heard(letter: Envelope) -> list[Envelope]:
-        return byte_steps.step(session.setup.session, step.state, [letter], me, step.counter, board, home=home).mail
-
-    (first,) = [e for e in heard(results[0]) if e.kind == "Masked"]
-    if counts:
-        with refused("sum.out_of_turn", number=1, count=8, answered=2):
-            heard(results[1])
-        return
-    (second,) = [e for e in heard(results[1]) if e.kind == "Masked"]
-    assert first.body != second.body
-    assert len({values[-1] for values in asked if values}) == 2
-
-
-def test_a_role_that_asks_for_one_sum_more_gets_no_answer(spec: GradientSums) -> None:
-    """Whoever changed the role: R is fixed at home. The twin is a home with a sum more."""
-    session = Session(spec, truth)
-    parts = session.parts()
-
-    async def greedy(me: Endpoint, p: Parameters, mine: Addends, *later: Addends) -> None:
-        values: tuple[Vector, ...] = ()
-        for r in range(p.R + 1):
-            me.ask(values)
-            values = (*values, (0,) * p.length(min(r, p.R - 1)))
-
-    made = start(with_roles(session.setup.session.program, party=greedy), session.p, session.setup.inputs)  # type: ignore[arg-type]
-    home = {name: session.home(parts[name]) for name in session.p.parties}
-    with refused("sum.out_of_turn", number=8, count=8, answered=8):
-        simulate(*made, Setting(), home)
-    assert repr(parts[P1]) == "Contributor(8 sums answered)"
-    answered: list[int] = []
-    careless = {name: lambda values: answered.append(len(values)) for name in session.p.parties}
-    with pytest.raises(StallError):
-        simulate(*made, Setting(), careless)
-    assert answered == [*range(9)] * K

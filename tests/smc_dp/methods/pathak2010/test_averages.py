@@ -74,8 +74,6 @@ def test_without_noise_they_are_means_of_models_and_the_model_of_all_rows() -> N
     for method, wanted in ((PathakMean(LAM), mean), (Local(LAM), mean), (Central(LAM), oracle(FEDERATION.pooled()))):
         found = released(method, Target(None), seeded())
         np.testing.assert_allclose(found, wanted, atol=1e-6)
-        # Broken twin: lam/2 |w|^2.
-        assert np.linalg.norm(found - released(type(method)(LAM / 2), Target(None), seeded())) > 0.01
 
 
 # The noise.
@@ -234,31 +232,11 @@ def test_printed_noise_is_stated_with_its_true_epsilon(noise: NoiseName) -> None
     assert of_these_sizes <= bound < 1.1 * of_these_sizes  # the protocol's own bound is for every size
 
 
-def test_gaussian_noise_is_stated_as_zcdp() -> None:
-    target = Target(Fraction(1), noise="gauss")
-    for method in (PathakMean(LAM), Central(LAM), Local(LAM)):
-        found = stated(method, target)
-        assert found.kind == "zcdp"
-        assert found.mu == target.mu
-        assert (found.epsilon, found.delta) == (1.0, pytest.approx(1e-5))
-
-
 def test_whom_the_others_hold_against() -> None:
     central, local = (stated(method, Target(Fraction(1))) for method in (Central(LAM), Local(LAM)))
     assert "not the one who computed it" in central.adversary
     assert "trusts nobody" in local.adversary
-    for found in (central, local):
-        assert (found.kind, found.epsilon, found.adjacency) == ("pure", 1.0, "replace")
-        assert any("sizes" in caveat for caveat in found.caveats)
-
-
-def test_no_noise_and_a_known_seed_promise_nothing() -> None:
-    for method in (PathakMean(LAM), Central(LAM), Local(LAM)):
-        assert stated(method, Target(None)).kind == "none"
-        assert method.train(FEDERATION).release(Target(Fraction(1)), seeded()).privacy.kind == "none"
-
-
-# The size of the smallest party is data.
+    assert all("sizes" in found.plain_words() for found in (central, local))
 
 
 # What is refused.
@@ -287,12 +265,3 @@ def test_a_party_with_one_class_and_a_party_with_one_row_take_part() -> None:
     lonely = Federation((Rows(np.array([[0.5, 0.5]]), np.array([1])), rows(5, 9, d=2)), 2)
     for method in (PathakMean(LAM), Central(LAM), Local(LAM)):
         assert np.isfinite(weights(method.train(lonely).release(Target(Fraction(1)), seeded()).model)).all()
-
-
-def test_a_tie_is_the_negative_class() -> None:
-    """Testing phase of the paper: label 1 only where 1/(1 + e^(-w.x)) exceeds 1/2."""
-    model = Central(LAM).train(FEDERATION).release(Target(None), seeded()).model
-    assert isinstance(model, LinearModel)
-    X = np.array([[0.0, 0.0, 0.0], weights(model), -weights(model)])
-    assert model.predict(X).tolist() == [0, 1, 0]
-    assert LinearModel(model.W * 1e-300).predict(X).tolist() == [0, 1, 0]

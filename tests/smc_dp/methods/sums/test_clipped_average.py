@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -72,17 +71,6 @@ def test_no_party_moves_the_sum_beyond_two_radii(radius: float) -> None:
     assert 0.99 * bound < far <= bound
     assert far > bound / 2 + 1  # twin: one radius
     assert method.noise(federation.public).sensitivity == method.sensitivity
-
-
-def test_statement() -> None:
-    trained = ClippedAverage().train(a_federation(4))
-    for noise in ("knorm", "laplace"):
-        privacy = trained.release(Target(Fraction(3), noise=noise), Stream.from_system()).privacy  # type: ignore[arg-type]
-        assert (privacy.kind, privacy.epsilon, privacy.unit) == ("pure", 3.0, "party")
-    assert any("secure sum" in caveat for caveat in privacy.caveats)
-    assert trained.release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy.kind == "zcdp"
-    with refused("calibration.not_of_method", method="avg_clip", known="proven", got="paper"):
-        trained.release(Target(Fraction(1), "paper"), Stream.from_system())
 
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, 1e7, "x", None, [1.0], 1j])

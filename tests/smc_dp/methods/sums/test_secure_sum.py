@@ -112,16 +112,6 @@ def test_the_last_party_is_told_that_its_size_shows(sizes: RowCounts) -> None:
         assert ("A coalition of 4 of the 5 parties" in words) == (t == 4 and sizes == "released")
 
 
-def test_each_law_states_its_own_kind() -> None:
-    found = {noise: spec(noise=noise).statement for noise in ("ddg", "vg", "self")}
-    assert {noise: stated.kind for noise, stated in found.items()} == {"ddg": "zcdp", "vg": "approx", "self": "pure"}
-    assert 0 < found["vg"].delta <= 2.0**-64
-    assert all(stated.epsilon == 1.0 for stated in found.values())
-    fine = spec(noise="vg", threat_model=ThreatModel(40, 1, 0)).grid
-    assert fine.fraction_bits > GRID.fraction_bits  # the grid follows from the noise
-    assert fine.ring_bits > 64
-
-
 def test_no_sum_wraps_round_and_the_cap_says_how_long_the_ring_is() -> None:
     for most in (MOST, 10**7):
         made = replace(spec(), announced=AnnouncedRows(most, "released"))

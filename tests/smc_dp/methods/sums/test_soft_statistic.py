@@ -174,19 +174,6 @@ def test_rounding_is_part_of_the_bound() -> None:
     assert reached > float(sensitivity(G, 2)) / unit - N * 0.99  # twin: without the second term
 
 
-def test_unwhitened_rows_of_that_length_break_a_bound_by_directions() -> None:
-    # Whitening makes D N enough whatever the votes. Rows scaled to the same mean length do not respect it.
-    rng = np.random.default_rng(6)
-    X = anisotropic(500, 5, rng)
-    whitening = Whitening.of(X, 1e-6)
-    G = whitening.rows(X)
-    scaled = X * math.sqrt((G**2).sum() / (X**2).sum())
-    for rows, holds in ((G, True), (scaled, False)):
-        positive = (rows @ np.linalg.svd(rows)[2][0] > 0).astype(np.int64)
-        assert (distance(rows, one_party(positive, 2), one_party(1 - positive, 2)) <= 500) is holds
-        assert (float(sensitivity(rows, 2, whitening)) <= 500.01) is holds
-
-
 # Releases
 
 
@@ -221,17 +208,10 @@ def test_noise_of_the_statistic_has_the_gamma_length() -> None:
         assert found > 1e-6 if fits else found < 1e-12
 
 
-def test_statement_and_large_noise() -> None:
+def test_whatever_the_noise_there_is_a_model() -> None:
     voters, test = a_simulation()
     trained = SoftStatistic().train_from(voters)
-    release = trained.release(Target(Fraction(1, 2)), Stream.from_system())
-    assert (release.privacy.kind, release.privacy.epsilon, release.privacy.unit) == ("pure", 0.5, "party")
-    assert any("secure sum" in caveat for caveat in release.privacy.caveats)
-    gauss = trained.release(Target(Fraction(1), noise="gauss"), Stream.from_system()).privacy
-    assert gauss.kind == "zcdp"
-    assert gauss.mu == Target(Fraction(1)).mu
-    assert trained.release(Target(None), Stream.from_system()).privacy.kind == "none"
-    for epsilon in (Fraction(1, 10**9), Fraction(1, 10**4)):  # whatever the noise, there is a model
+    for epsilon in (Fraction(1, 10**9), Fraction(1, 10**4)):
         assert 0 <= trained.release(Target(epsilon), Stream.from_system()).model.accuracy(test) <= 1
 
 

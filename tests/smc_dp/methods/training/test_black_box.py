@@ -44,7 +44,6 @@ def test_votes_are_what_the_classifiers_predict() -> None:
     expected = np.stack([sum((a == k).astype(int) for a in alone) for k in range(3)], axis=1)
     assert np.array_equal(counts, expected)
     assert (counts.sum(axis=1) == 4).all()
-    assert not np.array_equal(votes_of(predictors[:3] + predictors[:1], X, 3, NAMES), expected)  # twin: one twice
 
 
 def test_learners_of_mixed_kinds_are_taken_in_turn() -> None:

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smc_dp.methods.training import integer_readings
-from smc_dp.methods.training.integer_readings import Units, read_curvature, reals
+from smc_dp.methods.training.integer_readings import read_curvature, reals
 from smc_dp.methods.training.integer_rows import IntegerRows
 
 
@@ -24,10 +24,6 @@ def test_a_start_reads_as_the_gradient_and_the_curvature_at_zero(k: int) -> None
     assert np.allclose(integer_readings.read_start_gradient(start.gradient, k), labels.T @ X, atol=1e-12)
     H = read_curvature(start.diagonal, start.off_diagonal, k)
     assert (X.T @ X / (4 if k == 2 else 1) == H).all()
-    # Twins: the triangle by columns; the curvature of another number of classes.
-    by_columns = (X.T @ X)[np.tril_indices(4, -1)] * 2**28
-    assert not np.allclose(read_curvature(start.diagonal, by_columns.astype(int).tolist(), k), H)
-    assert not np.allclose(read_curvature(start.diagonal, start.off_diagonal, 3 if k == 2 else 2), H)
 
 
 def test_what_is_released_for_classes_sums_to_zero_whatever_the_noise() -> None:
@@ -50,9 +46,6 @@ def test_integers_of_any_size_are_finite_reals_and_so_are_their_squares(value: i
     assert np.isfinite(np.vdot(start, start))
     assert np.isfinite(np.linalg.eigvalsh(H)).all()
     assert (H.T == H).all()
-    if abs(value) > 2**1030:  # twin: the plain quotient
-        with pytest.raises(OverflowError):
-            value / Units.of(k).gradient
 
 
 @given(st.lists(st.integers(-(2**60), 2**60) | st.sampled_from([2**53, -(2**53), 2**53 + 1]), max_size=5))

@@ -58,8 +58,6 @@ def test_agrees_with_scikit_learn(n: int, d: int, lam: float) -> None:
         C=1 / (2 * len(y) * lam), fit_intercept=False, solver="newton-cholesky", tol=1e-12, max_iter=1000
     ).fit(X, y)
     assert solution.weights == pytest.approx(other.coef_[0], abs=1e-8)
-    # Broken twin: lam taken for mu.
-    assert minimise(RegularisedLogistic(lam / 2), X, y).weights != pytest.approx(other.coef_[0], abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(6))

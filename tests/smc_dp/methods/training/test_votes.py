@@ -49,8 +49,6 @@ def test_counts_are_those_of_float64(classes: int, M: int, N: int) -> None:
     assert counts.dtype == np.int64
     assert np.array_equal(counts, counted(answers(V, X, classes), classes))
     assert (counts.sum(axis=1) == M).all()
-    if M * N > 1:  # broken twin: coordinates taken for another code
-        assert not np.array_equal(count_votes(-V, X, classes), counts)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -93,8 +91,6 @@ def test_an_answer_does_not_depend_on_the_others(classes: int) -> None:
     V[7] = np.random.default_rng(5).normal(size=V[7].shape)
     change = np.abs(count_votes(V, X, classes) - together).sum(axis=1)
     assert change.max() == 2  # one vote goes, one comes
-    V[8] = -V[8]
-    assert np.abs(count_votes(V, X, classes) - together).sum(axis=1).max() == 4  # twin: two classifiers replaced
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -7,7 +7,7 @@ a grid of losses; whoever chooses takes, for each loss so far, what comes to mos
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -33,6 +33,8 @@ from smc_dp.privacy.ledger.composition import (
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import RECORDS
 from smc_dp.privacy.ledger.ledger import Ledger
+from tests.support import guarantees
+from tests.support.guarantees import approx, bound, curve, pure
 
 DELTA = Fraction(1, 10**3)
 FIRST, MORE = Fraction(1, 2), Fraction(1, 2)  # mu of the first release and of what may follow
@@ -41,13 +43,7 @@ LOSSES = np.linspace(-8, 8, 20_001)
 
 
 def gauss(mu: Fraction) -> Guarantee:
-    epsilon = epsilon_of(mu**2, DELTA)
-    assert epsilon is not None
-    return Guarantee("zcdp", epsilon, DELTA, "record", "replace", mu**2 / 2, mu)
-
-
-def approx(delta: Fraction, epsilon: Fraction = FIRST) -> Guarantee:
-    return Guarantee("approx", epsilon, delta, "record", "replace")
+    return guarantees.gauss(mu, DELTA)
 
 
 def after(mu: float, threshold: Any) -> Array:
@@ -76,8 +72,7 @@ def averaged(values: Array) -> float:
 
 
 def limit() -> float:
-    found = total([gauss(FIRST), gauss(MORE)], DELTA)
-    assert found is not None
+    found = bound([gauss(FIRST), gauss(MORE)], DELTA)
     assert found.how == CURVE
     return float(found.epsilon)
 
@@ -114,12 +109,9 @@ def test_a_mixture_that_is_chosen_from_the_loss_so_far_keeps_delta() -> None:
 
 def test_pure_releases_before_the_first_gaussian_one_add_as_they_are() -> None:
     """Whatever they answered, delta of the rest is that of what is left of epsilon."""
-    found, alone = (total([*before, gauss(FIRST), gauss(MORE)], DELTA) for before in ([pure(FIRST), pure(MORE)], []))
-    assert found is not None
-    assert alone is not None
+    found, alone = (bound([*before, gauss(FIRST), gauss(MORE)], DELTA) for before in ([pure(FIRST), pure(MORE)], []))
     assert found.epsilon == FIRST + MORE + alone.epsilon
-    later = total([gauss(FIRST), pure(FIRST), pure(MORE), gauss(MORE)], DELTA)
-    assert later is not None
+    later = bound([gauss(FIRST), pure(FIRST), pure(MORE), gauss(MORE)], DELTA)
     assert (later.how, later.epsilon > found.epsilon) == (CHOSEN, True)
 
 
@@ -129,105 +121,96 @@ def test_approximate_releases_before_the_first_gaussian_one_leave_the_rest_of_de
     given: Fraction, size: Fraction
 ) -> None:
     """The worst one shows everything with its probability and is else a coin; then come Gaussian ones, or none."""
-    first = approx(given * DELTA, size)
-    found, left = total([first, gauss(MORE)], DELTA), epsilon_of(MORE**2, DELTA - first.delta)
-    assert found is not None
-    assert left is not None
+    first = approx(size, given * DELTA)
+    found, left = bound([first, gauss(MORE)], DELTA), curve(MORE**2, DELTA - first.delta)
     assert (found.epsilon, found.how) == (size + left, CURVE)
     lies = 1 / (1 + math.exp(float(size)))
     losses = np.array([float(size), -float(size)])
     rest = np.max([after(mu, float(found.epsilon) - losses) for mu in (0.0, float(MORE))], axis=0)
     shown = float(first.delta) + (1 - float(first.delta)) * float(rest @ [1 - lies, lies])
     assert float(first.delta) < shown <= float(DELTA) * (1 + 1e-6)
-    alone = epsilon_of(MORE**2, DELTA)  # twin: the Gaussian one has all of delta, the approximate one spends it too
-    assert alone is not None
+    alone = curve(MORE**2, DELTA)  # twin: the Gaussian one has all of delta, the approximate one spends it too
     both = after(float(MORE), float(size + alone) - losses)
     assert float(first.delta) + (1 - float(first.delta)) * float(both @ [1 - lies, lies]) > 1.1 * float(DELTA)
 
 
 def test_a_pure_release_after_both_has_what_the_approximate_one_left_of_delta() -> None:
-    found = total([approx(DELTA / 2), gauss(FIRST), pure(MORE)], DELTA)
-    left = epsilon_of(FIRST**2 + _PURE_AS_CURVE * MORE**2, DELTA / 2)
-    assert found is not None
-    assert left is not None
-    assert (found.epsilon, found.how) == (FIRST + left, CHOSEN)
+    found = bound([approx(FIRST, DELTA / 2), gauss(FIRST), pure(MORE)], DELTA)
+    assert (found.epsilon, found.how) == (FIRST + curve(FIRST**2 + _PURE_AS_CURVE * MORE**2, DELTA / 2), CHOSEN)
 
 
 def test_the_twin_an_approximate_release_after_a_gaussian_one_is_no_filter() -> None:
     """Each of the two ways is within the limit; an account says that it claims nothing of the choice between them."""
     epsilon = limit()
     spare = DELTA * 9 / 10
-    one_way = [gauss(FIRST), approx(spare, Fraction(1, 10**6))]
-    found = total(one_way, DELTA)
-    assert found is not None
+    one_way = [gauss(FIRST), approx(Fraction(1, 10**6), spare)]
+    found = bound(one_way, DELTA)
     assert found.epsilon <= epsilon
     chosen = np.maximum(after(float(MORE), epsilon - LOSSES), float(spare))
     assert averaged(chosen) > 1.5 * float(DELTA)
     assert not holds_however_chosen(one_way)
 
 
-def test_an_approximate_reservation_given_up_after_a_gaussian_answer_leaves_nothing(tmp_path: Path) -> None:
-    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
-        numbers = [
-            ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate((approx(DELTA / 2), gauss(FIRST)))
-        ]
-        before = ledger.spent(RECORDS, gauss(MORE)).total
-        ledger.settle(numbers[0], "refunded")
-        assert ledger.spent(RECORDS, gauss(MORE)).total == before
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as made:
+        yield made
 
 
-def test_a_gaussian_release_that_came_to_nothing_changes_no_order(tmp_path: Path) -> None:
+def reserve(ledger: Ledger, *releases: Guarantee) -> list[int]:
+    """The numbers of charges for these releases, each under a key of its own."""
+    return [ledger.reserve("0" * 64, "m", g, f"{len(ledger.history().entries):064x}") for g in releases]
+
+
+def spent(ledger: Ledger, *further: Guarantee) -> Total:
+    found = ledger.spent(RECORDS, *further).total
+    assert found is not None
+    return found
+
+
+def test_an_approximate_reservation_given_up_after_a_gaussian_answer_leaves_nothing(ledger: Ledger) -> None:
+    number, _ = reserve(ledger, approx(FIRST, DELTA / 2), gauss(FIRST))
+    before = spent(ledger, gauss(MORE))
+    ledger.settle(number, "refunded")
+    assert spent(ledger, gauss(MORE)) == before
+
+
+def test_a_gaussian_release_that_came_to_nothing_changes_no_order(ledger: Ledger) -> None:
     """Else a pure release that was asked for after it would count as one before it, once its answer is known."""
-    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
-        number = ledger.reserve("0" * 64, "m", gauss(FIRST), "1" * 64)
-        for key, release in (("2", pure(FIRST)), ("3", gauss(MORE))):
-            ledger.reserve("0" * 64, "m", release, key * 64)
-        ledger.settle(number, "refunded")
-        spent = ledger.spent(RECORDS).total
-    assert spent is not None
-    wanted = total([gauss(MORE), pure(FIRST)], DELTA)
-    assert wanted is not None
-    assert spent.epsilon == wanted.epsilon != FIRST + (epsilon_of(MORE**2, DELTA) or 0)
+    number, *_ = reserve(ledger, gauss(FIRST), pure(FIRST), gauss(MORE))
+    ledger.settle(number, "refunded")
+    wanted = bound([gauss(MORE), pure(FIRST)], DELTA).epsilon
+    assert spent(ledger).epsilon == wanted != FIRST + curve(MORE**2, DELTA)
 
 
-def test_a_pure_reservation_given_up_after_a_gaussian_answer_leaves_nothing(tmp_path: Path) -> None:
+def test_a_pure_reservation_given_up_after_a_gaussian_answer_leaves_nothing(ledger: Ledger) -> None:
     """Else whoever knows the answer carries it out, or gives it up for more Gaussian ones: 1.5 times the delta."""
-    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
-        numbers = [ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate((pure(FIRST), gauss(FIRST)))]
-        before = ledger.spent(RECORDS, gauss(MORE)).total
-        ledger.settle(numbers[1], "released", "0" * 64)
-        ledger.settle(numbers[0], "refunded")
-        after_it = ledger.spent(RECORDS, gauss(MORE)).total
-    assert before is not None
-    assert after_it is not None
-    assert after_it.epsilon == before.epsilon
+    numbers = reserve(ledger, pure(FIRST), gauss(FIRST))
+    before = spent(ledger, gauss(MORE))
+    ledger.settle(numbers[1], "released", "0" * 64)
+    ledger.settle(numbers[0], "refunded")
+    assert spent(ledger, gauss(MORE)).epsilon == before.epsilon
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_two_reservations_that_both_came_to_nothing_leave_no_charge(tmp_path: Path, order: tuple[int, int]) -> None:
+def test_two_reservations_that_both_came_to_nothing_leave_no_charge(ledger: Ledger, order: tuple[int, int]) -> None:
     """As of two runs that are charged together and stop before anything leaves, whichever is refunded first."""
-    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
-        numbers = [ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate((pure(FIRST), gauss(FIRST)))]
-        for place in order:
-            ledger.settle(numbers[place], "refunded")
-        nothing = ledger.spent(RECORDS).total
-        ledger.reserve("0" * 64, "m", gauss(MORE), "5" * 64)
-        one = ledger.spent(RECORDS).total
-    assert nothing is not None
-    assert one is not None
-    assert (nothing.epsilon, one.epsilon) == (0, epsilon_of(MORE**2, DELTA))
+    numbers = reserve(ledger, pure(FIRST), gauss(FIRST))
+    for place in order:
+        ledger.settle(numbers[place], "refunded")
+    assert spent(ledger).epsilon == 0
+    reserve(ledger, gauss(MORE))
+    assert spent(ledger).epsilon == curve(MORE**2, DELTA)
 
 
-def test_a_refund_after_any_answer_since_the_switch_leaves_the_charge(tmp_path: Path) -> None:
+def test_a_refund_after_any_answer_since_the_switch_leaves_the_charge(ledger: Ledger) -> None:
     """Also after the answer of a pure release, which counts as a Gaussian one, where the Gaussian came to nothing."""
-    with Ledger.create(tmp_path / "x", Fraction(20), DELTA) as ledger:
-        releases = (pure(FIRST), gauss(FIRST), pure(MORE))
-        numbers = [ledger.reserve("0" * 64, "m", g, f"{n:064x}") for n, g in enumerate(releases)]
-        ledger.settle(numbers[2], "released", "0" * 64)
-        ledger.settle(numbers[1], "refunded")
-        before = ledger.spent(RECORDS, gauss(MORE)).total
-        ledger.settle(numbers[0], "refunded")
-        assert ledger.spent(RECORDS, gauss(MORE)).total == before
+    numbers = reserve(ledger, pure(FIRST), gauss(FIRST), pure(MORE))
+    ledger.settle(numbers[2], "released", "0" * 64)
+    ledger.settle(numbers[1], "refunded")
+    before = spent(ledger, gauss(MORE))
+    ledger.settle(numbers[0], "refunded")
+    assert spent(ledger, gauss(MORE)) == before
 
 
 def test_what_is_left_after_a_gaussian_release_is_said_to_be_no_price_of_a_pure_one(tmp_path: Path) -> None:
@@ -243,8 +226,7 @@ def test_what_is_left_after_a_gaussian_release_is_said_to_be_no_price_of_a_pure_
 def test_gaussian_releases_come_to_what_their_curve_says_even_where_rho_says_less() -> None:
     """With a variance near the least one, mu^2 is far above 2 rho: of two accounts only one is kept."""
     small = replace(gauss(FIRST), rho=FIRST**2 / 8)
-    found = total([small, small], DELTA)
-    assert found is not None
+    found = bound([small, small], DELTA)
     assert found.epsilon == epsilon_of(2 * FIRST**2, DELTA)
 
 
@@ -269,26 +251,20 @@ def test_a_pure_release_is_below_the_curve_of_what_it_counts_as(epsilon: float) 
         ([], True),
         ([gauss(FIRST), gauss(MORE)], True),
         ([gauss(FIRST), replace(gauss(MORE), mu=None)], False),
-        ([approx(DELTA / 2)] * 2, True),
+        ([approx(FIRST, DELTA / 2)] * 2, True),
         ([gauss(FIRST), Guarantee("pure", FIRST, Fraction(0), "record", "replace")], True),
-        ([gauss(FIRST), approx(DELTA / 2)], False),
-        ([gauss(FIRST), approx(DELTA / 2), gauss(MORE)], False),
-        ([approx(DELTA / 2), gauss(FIRST)], True),
-        ([approx(DELTA), Guarantee("pure", FIRST, Fraction(0), "record", "replace")], True),
+        ([gauss(FIRST), approx(FIRST, DELTA / 2)], False),
+        ([gauss(FIRST), approx(FIRST, DELTA / 2), gauss(MORE)], False),
+        ([approx(FIRST, DELTA / 2), gauss(FIRST)], True),
+        ([approx(FIRST, DELTA), Guarantee("pure", FIRST, Fraction(0), "record", "replace")], True),
     ],
 )
 def test_of_which_accounts_it_is_claimed(releases: list[Guarantee], kept: bool) -> None:
     assert holds_however_chosen(releases) == kept
 
 
-def test_an_account_of_which_it_is_not_claimed_says_so(tmp_path: Path) -> None:
-    small = approx(DELTA / 100)
-    with Ledger.create(tmp_path / "x", Fraction(9), DELTA) as ledger:
-        for number, (release, said) in enumerate(((gauss(FIRST), False), (pure(FIRST), False), (small, True))):
-            ledger.reserve(f"{number:064x}", "m", release, f"{number:064x}")
-            lines = [block.text for block in report.check_blocks(ledger.history())]
-            assert any("chosen in view of an earlier release" in line for line in lines) == said
-
-
-def pure(epsilon: Fraction) -> Guarantee:
-    return Guarantee("pure", max(epsilon, Fraction(1, 10**9)), Fraction(0), "record", "replace")
+def test_an_account_of_which_it_is_not_claimed_says_so(ledger: Ledger) -> None:
+    for release, said in ((gauss(FIRST), False), (pure(FIRST), False), (approx(FIRST, DELTA / 100), True)):
+        reserve(ledger, release)
+        lines = [block.text for block in report.check_blocks(ledger.history())]
+        assert any("chosen in view of an earlier release" in line for line in lines) == said

@@ -21,6 +21,7 @@ from smc_dp.privacy.ledger.recovery import lost_charges
 from smc_dp.privacy.ledger.signed_note import SignedNote
 from smc_dp.privacy.ledger.witness import Witness
 from smc_dp.privacy.statement import round_up
+from tests.support.guarantees import pure
 from tests.support.refusals import refused
 
 OWNER = Identity(b"n" * 32)
@@ -32,10 +33,6 @@ def gaussian(mu: float) -> Guarantee:
     exact = Fraction(mu)
     rho = Fraction(round_up(exact**2 / 2))
     return Guarantee("zcdp", Fraction(4), Fraction(1, 10**5), "record", "replace", rho, exact)
-
-
-def pure(epsilon: str) -> Guarantee:
-    return Guarantee("pure", Fraction(epsilon), Fraction(0), "record", "replace")
 
 
 STUDIES = {
