@@ -431,19 +431,11 @@ def statement(**changes) -> dict:
     return plain_data(replace(found, **changes))
 
 
+ROW = {"dataset": "s", "method": "wsum", "trust": "aggregator", "calibration": "proven", "epsilon": "1", "repeats": [0]}
+
+
 def test_the_page_escapes_and_says_the_worst_guarantee():
-    rows = [
-        {
-            "dataset": "s",
-            "method": "wsum",
-            "trust": "aggregator",
-            "calibration": "proven",
-            "epsilon": "1",
-            "statement": s,
-            "repeats": [0],
-        }
-        for s in (statement(), statement(epsilon=0.75), statement(epsilon=0.25))
-    ]
+    rows = [ROW | {"statement": s} for s in (statement(), statement(epsilon=0.75), statement(epsilon=0.25))]
     failure = {"failure": "<script>alert(1)</script>", "setting": {"name": "s"}, "repeat": 3,
                "entry": {"label": "wsum", "calibration": "proven", "trust": "aggregator"}}  # fmt: skip
     text = html(
@@ -476,8 +468,7 @@ def test_the_page_says_when_an_area_is_not_defined():
 
 def test_a_release_without_any_guarantee_is_the_worst():
     none = plain_data(PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ("Because.",)))
-    named = {"method": "m", "trust": "aggregator", "calibration": "paper", "epsilon": "1"}
-    rows = [{**named, "statement": s} for s in (none, statement())]
+    rows = [ROW | {"statement": s} for s in (none, statement())]
     assert report.guarantee_rows(rows)[0]["given"] == ["1 → nothing"]
     assert report.guarantee_rows(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
 
