@@ -99,6 +99,15 @@ def test_settings_that_no_fit_can_use_are_refused(settings: dict[str, Any], code
         made.table()
 
 
+def test_a_refused_fit_leaves_no_earlier_release() -> None:
+    made = SecureSumDescribe(BOUNDS).fit(FRAME)
+    with refused("describe.no_such_column"):
+        made.set_params(by="ward").fit(FRAME)
+    with pytest.raises(NotFittedError):
+        made.to_frame()
+    assert not hasattr(made, "privacy_")
+
+
 def test_a_seed_leaves_no_guarantee_and_gives_the_same_release() -> None:
     one, other = (SecureSumDescribe(BOUNDS, insecure_seed=3).fit(FRAME) for _ in range(2))
     assert one.privacy_.kind == "none"

@@ -135,6 +135,23 @@ def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.Ca
     assert len(printed.out.splitlines()) == 3
 
 
+@pytest.mark.parametrize("method", [["--method", "prr_mean"], []], ids=["one method", "both"])
+def test_a_run_signs_with_them(
+    method: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    identities.create_identities(Path("ids"), ("hospital-1", "hospital-2"), Stream.insecure_from_seed(1))
+    run = ["run", "--parties", "2", "--identities", "ids", "--out", "run", *method]
+    if method:
+        assert main([*run, "--key-bits", "512", "--insecure-test-keys"]) == 0
+        head = json.loads(Path("run", "transcript.jsonl").read_text().split("\n", 1)[0])
+        assert head["identities"] == json.loads(Path("ids", "identities.json").read_text())
+    identities.create_identities(Path("other"), ("hospital-1", "hospital-2", "hospital-3"), Stream.from_system())
+    assert main([*run, "--identities", "other", "--out", "no"]) == 2
+    assert "hospital-3 does not take part in the run" in capsys.readouterr().err
+    assert not Path("no").exists()
+
+
 # One participant's own.
 
 
