@@ -146,6 +146,7 @@ def test_a_run_of_an_earlier_version_is_refused_in_one_sentence(tmp_path: Path) 
     ({"bounds": "bounds.toml"}, partial(refused, "bounds.file_for_rows")),
     ({"test": "test.csv"}, partial(refused, "test.file_for_rows")),
     ({"out": "."}, partial(refused, "folder.exists")),
+    ({"views": "."}, partial(refused, "folder.exists")),
     ({"method": PathakMean(0.1, as_published=True)}, partial(refused, "method.made_for_others", wanted="prr_mean")),
     ({"link": "moon"}, partial(refused, "value.unknown", at="parameters: link")),
     ({"key_bits": 512.0}, partial(refused, "value.no_setting", at="protocol: key_bits")),
