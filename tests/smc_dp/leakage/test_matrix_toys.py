@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,7 +12,6 @@ from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.ring import Ring
 from protocols.crypto import paillier
 from protocols.curator import parties_and_curator
-from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.claims import Model, Unknown
 from protocols.runtime.message import CURATOR, PARTY, Message, encrypted, masked, message
@@ -21,7 +20,6 @@ from protocols.runtime.session import Program
 from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import OTHER_SUM, coalition_matrix
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
-from tests.support.refusals import refused
 
 EVERY_PAIR = (PARTY >> PARTY) | (PARTY >> CURATOR) | (CURATOR >> PARTY)
 WIDE, NARROW = Ring(64), Ring(32)
@@ -174,49 +172,3 @@ def test_the_order_of_sending_shows_a_permutation() -> None:
     rows = coalition_matrix(protocol(places_in_the_order_of_sending, ("pi",)), 3, chosen=(("P2",), ("P1",))).rows
     assert {row.members: row.cells["pi"].level for row in rows} == {("P2",): "all", ("P1",): "own"}
     assert all(SMALLEST not in row.cells for row in rows)  # this protocol compares nothing
-
-
-# What linear forms cannot follow is refused, and never passed over.
-
-
-async def product(me: Any, x: Any, y: Any) -> None:
-    me.send("P2", Word(x * y))
-
-
-async def product_in_a_box(me: Any, x: Any, y: Any) -> None:
-    key = me.once("key", lambda rng: paillier.generate(512, rng))
-    me.send("P2", Locked(key.public.scale(key.public.encrypt(x, me.rng), [y])[0]))
-
-
-async def smaller_ring_in_a_larger(me: Any, x: Any, y: Any) -> None:
-    """The mask is cut to 32 bits, which a form does not show."""
-    me.send("P2", Word(WIDE.add(x, NARROW.reduce(WIDE.random(me.rng)))))
-
-
-async def digits_of_a_remainder(me: Any, x: Any, y: Any) -> None:
-    me.send("P2", Word(WIDE.add(x << 32, WIDE.random(me.rng)) >> 32))
-
-
-async def depending_on_a_secret(me: Any, x: Any, y: Any) -> None:
-    me.send("P2" if x < y else "P3", Word(0))
-
-
-async def bytes_of_a_secret(me: Any, x: Any, y: Any) -> None:
-    me.send("P2", Word(int.from_bytes(x.to_bytes(8, "big"), "big")))
-
-
-REFUSED: Mapping[str, tuple[Callable[..., Any], str]] = {
-    "a product": (product, "symbol.two_multiplied"),
-    "a product in a box": (product_in_a_box, "symbol.two_multiplied"),
-    "a smaller ring in a larger": (smaller_ring_in_a_larger, "symbol.reduced_before"),
-    "digits of a remainder": (digits_of_a_remainder, "symbol.digits_mod_another"),
-    "a choice": (depending_on_a_secret, "symbol.compared"),
-    "bytes": (bytes_of_a_secret, "symbol.used_as_a_number"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_forms_cannot_follow_is_refused(name: str) -> None:
-    talk, code = REFUSED[name]
-    with refused(code, error=LocalError):
-        coalition_matrix(protocol(talk), 3, chosen=(("P2",),))

@@ -106,6 +106,21 @@ def test_what_depends_on_an_unknown_is_refused(name: str) -> None:
         UNDECIDED[name](unknown("x", 32), unknown("y", 32))
 
 
+REFUSED: dict[str, Callable[[Any, Any], Any]] = {
+    "symbol.two_multiplied": lambda x, y: x * y,
+    "symbol.compared": lambda x, y: x < y,
+    "symbol.used_as_a_number": lambda x, y: x.to_bytes(8, "big"),
+    "symbol.reduced_before": lambda x, y: Ring(64).add(x, Ring(32).reduce(y)),
+    "symbol.digits_mod_another": lambda x, y: Ring(64).add(x << 32, y) >> 32,
+}
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_a_refusal_says_what_forms_cannot_follow(code: str) -> None:
+    with refused(code, error=UndecidedError):
+        REFUSED[code](unknown("x", 64), unknown("y", 64))
+
+
 def test_ranges_decide_what_they_can() -> None:
     x = unknown("x", 32)
     assert 0 <= x < 1 << 32

@@ -10,11 +10,10 @@ import pytest
 
 from protocols.errors import Fault, FaultError
 from protocols.programs import PROTOCOLS
-from smc_dp.attacks.attack import AttackResult
 from smc_dp.cli import main as main_module
 from smc_dp.cli.main import main
 from smc_dp.pages.html import html
-from smc_dp.walkthrough import attacks_on, build
+from smc_dp.walkthrough import build
 
 
 def test_the_usual_parties_let_one_collude_with_charlie_where_anyone_may() -> None:
@@ -72,22 +71,6 @@ def seen(found: list[Fault]) -> Callable[..., int]:
         return refuse(error, *args, **options)
 
     return note
-
-
-@pytest.mark.slow
-def test_a_page_with_measured_attacks_is_below_two_megabytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of the steps as published; `test_every_page` makes the one of the fixed steps, and measures the attacks."""
-
-    def measured(name: str, variant: str, trials: int, *_: object, **__: object) -> AttackResult:
-        return AttackResult(name, variant, trials, trials, 0.0, "succeeds", False)
-
-    monkeypatch.setattr(attacks_on, "measure", measured)
-    out = tmp_path / "page.html"
-    assert main(["lab", "walkthrough", "--protocol", "pathak2010-as-printed-insecure", "--out", str(out)]) == 0
-    assert out.stat().st_size < 2_000_000
-    text = out.read_text()
-    assert "pathak2010-as-printed-insecure, step by step" in text
-    assert "succeeded in 16 of 16 trials" in text
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from smc_dp.audit.epsilon import mechanisms
 from smc_dp.audit.epsilon.audit import TESTS, CaseAudit, audit_mechanism
 from smc_dp.audit.epsilon.case import PRIMES, Case, distance_scores, float_scores, residue_scores
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, claim_of, distribution_of, mechanism_cases
-from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS, PROTOCOL_MUTANTS, FloatSampler, MultipliedNoise, MutantName
+from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS, PROTOCOL_MUTANTS, MultipliedNoise, MutantName
 from smc_dp.audit.epsilon.power import Effort, audit_mutant
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
@@ -152,13 +152,6 @@ def test_residues_of_multiples_are_those_without_noise() -> None:
     assert (
         np.ptp(residue_scores(np.arange(30030.0)[:, np.newaxis]).mean(axis=1)[first_of_five : first_of_five + 5]) == 0
     )
-
-
-def test_float_sampler_has_the_laplace_law() -> None:
-    sample = FloatSampler(3.0)
-    drawn = np.array([sample(rng(f"float {i}"))[0] for i in range(2000)])
-    assert abs(np.abs(drawn).mean() - 3) < 5 * 3 / sqrt(2000)
-    assert abs((drawn > 0).mean() - 0.5) < 5 * 0.5 / sqrt(2000)
 
 
 def test_places_hold_the_likelihood_ratios() -> None:

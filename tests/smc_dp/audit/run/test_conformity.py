@@ -27,11 +27,6 @@ NAMES = [check.name for check in OF_THE_RECORD]
 
 
 @pytest.fixture(scope="module")
-def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
-    return toy_run(tmp_path_factory.mktemp("honest"), SIZES, identities=OWN)
-
-
-@pytest.fixture(scope="module")
 def star(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return toy_run(tmp_path_factory.mktemp("star"), SIZES, identities=OWN, topology="star", comparison="all-pairs")
 

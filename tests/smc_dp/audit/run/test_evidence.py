@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support import forgeries as f
-from support.audited import Folders, toy_run
+from support.audited import Folders
 from support.audits import outcomes
 from support.summed import recorded, summing
 
@@ -31,11 +31,6 @@ def summed(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return recorded(tmp_path_factory.mktemp("summed"), summing())
 
 
-@pytest.fixture(scope="module")
-def with_keys(tmp_path_factory: pytest.TempPathFactory) -> Folders:
-    return toy_run(tmp_path_factory.mktemp("keys"), (5, 9), 1, key_bits=256)
-
-
 def test_what_is_said_in_a_greeting_has_its_length(summed: Folders, tmp_path: Path) -> None:
     """A greeting is as long as what its sender says in it; a longer one is found, also when its sender signs it."""
     i = f.read_record(summed.run).place("Hello", "P2")
@@ -54,13 +49,13 @@ def test_a_star_has_somebody_in_the_middle(tmp_path: Path) -> None:
     assert (found["session"].status, found["session"].fault.place) == ("failed", "topology: ")
 
 
-def test_marks_follow_from_the_protocol(summed: Folders, with_keys: Folders) -> None:
+def test_marks_follow_from_the_protocol(summed: Folders, small: Folders) -> None:
     """Without keys there are no test keys; without a claim a run is one of a protocol that is kept for its flaws."""
     evidence = summed.evidence()
     assert outcomes(evidence)["session"].status == "passed"
     flawed = replace(evidence, protocol=replace(evidence.protocol, claim=None))
     assert outcomes(flawed)["session"].fault.fields["wanted"] == "insecure seed, as printed"
-    short = with_keys.evidence(views=False)
+    short = small.evidence(views=False)
     limits = replace(short.protocol.limits, keys=KeyLimits("key_bits", shortest=256, replayed=256))
     found = outcomes(replace(short, protocol=replace(short.protocol, limits=limits)))["session"]
     assert (found.code, found.fault.fields["wanted"]) == ("insecure_markers.not_due", "insecure seed")
@@ -101,18 +96,18 @@ def test_lines_shorter_than_any_are_refused_before_they_are_read(summed: Folders
 @pytest.mark.parametrize("value", [None, 0, True, "above"])
 @pytest.mark.parametrize("name", sorted(LIMITS.largest))
 def test_a_run_beyond_one_limit_of_the_protocol_is_refused(
-    name: str, value: object, with_keys: Folders, tmp_path: Path
+    name: str, value: object, small: Folders, tmp_path: Path
 ) -> None:
     most = LIMITS.largest[name]
     got = most + 1 if value == "above" else value
     with refused("parameters.out_of_range", name=name, least=1, most=most, got=repr(got)):
-        load_evidence(f.forge(with_keys.run, tmp_path / "changed", f.with_parameters(**{name: got})))
+        load_evidence(f.forge(small.run, tmp_path / "changed", f.with_parameters(**{name: got})))
 
 
-def test_a_run_of_more_parties_than_the_protocol_has_is_refused(with_keys: Folders, tmp_path: Path) -> None:
+def test_a_run_of_more_parties_than_the_protocol_has_is_refused(small: Folders, tmp_path: Path) -> None:
     many = f.with_parameters(parties=[f"p{i}" for i in range(LIMITS.parties + 1)])
     with refused("parameters.too_many_parties", most=LIMITS.parties):
-        load_evidence(f.forge(with_keys.run, tmp_path / "changed", many))
+        load_evidence(f.forge(small.run, tmp_path / "changed", many))
 
 
 def unlimited(parameters: type[Any], limits: Limits) -> set[str]:

@@ -92,23 +92,18 @@ def test_no_false_alarm_over_many_runs(tmp_path, seed):
         assert list(alarms(audited(folders, views=views))) == [], drawn(seed)
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Folders:
-    return toy_run(tmp_path_factory.mktemp("made"), (9, 5), 1, key_bits=256)
-
-
-def test_with_all_views_every_check_can_be_made(made):
-    found = audited(made, views=True).findings
+def test_with_all_views_every_check_can_be_made(small):
+    found = audited(small, views=True).findings
     left_out = {finding.check.name for finding in found if finding.outcome.status == "not possible"}
     of_sums = {"statements", "openings", "members", "commitments"}
     assert left_out <= {"identities", "approvals", "cosigned", "absences", "canaries", *of_sums}
 
 
 @pytest.mark.parametrize("present", [(1,), (3,), (1, 2), (2, 3)])
-def test_any_views_will_do(made, tmp_path, present):
+def test_any_views_will_do(small, tmp_path, present):
     for number in present:
-        shutil.copy(made.views / f"{number}.view", tmp_path)
-    assert list(alarms(audit_evidence(load_evidence(made.run, views=tmp_path), WITH_VIEWS))) == []
+        shutil.copy(small.views / f"{number}.view", tmp_path)
+    assert list(alarms(audit_evidence(load_evidence(small.run, views=tmp_path), WITH_VIEWS))) == []
 
 
 @pytest.mark.slow

@@ -22,7 +22,6 @@ from protocols.errors import ReplayError
 from protocols.pathak2010.messages import Indicator, PaillierKey, Relay, Selected
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, Envelope
-from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.view import RecordedView
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.replay import CHECKS, settle_dispute
@@ -401,10 +400,3 @@ def test_nobody_is_named_for_what_happens_on_the_way(how: str) -> None:
     found = outcomes(evidence_of(made, played(made, spoil)))
     assert once
     assert {outcome.party for outcome in found.values()} == {None}, found
-
-
-def test_the_driver_of_these_tests_is_the_protocols() -> None:
-    """Without a liar it plays the same messages as the simulator does."""
-    made = setup(3, 2)
-    sent = {e.encode() for e in played(made) if e.to != PUBLIC_NAME}
-    assert sent == {e.encode() for e in made.simulate().transcript.envelopes if e.to != PUBLIC_NAME}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from support import forgeries as f
-from support.audited import Folders, long_term, toy_run
+from support.audited import Folders
 
 from smc_dp.audit.run import checks
 from smc_dp.audit.run.check import Check, CheckOutcome, passed
@@ -25,12 +25,6 @@ from smc_dp.audit.run.time_budget import Allowance, TakesTooLongError
 from tests.support.refusals import refused as expect_refusal
 
 LINES = ("schema", "hash-chain", "participants", "sender-chain", "signatures")
-
-
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
-    own = long_term(("north-0", "north-1", "north-2"))
-    return toy_run(tmp_path_factory.mktemp("honest"), (9, 5, 7), 1, identities=own, key_bits=256)
 
 
 def refused(*_: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from support import forgeries as f
-from support.audited import Folders, agreement, hospitals, long_term, sum_agreement, toy_run
+from support.audited import Folders, agreement, hospitals, long_term, sum_agreement
 from support.audits import failed, outcomes
 from support.deployed import Deployed, approved, deployed, study_of
 
@@ -80,13 +80,8 @@ def test_where_somebody_vanished_no_check_fails_either(letters: int, tmp_path: P
     assert found["completeness"].fault.fields["but"]
 
 
-@pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return toy_run(tmp_path_factory.mktemp("simulated"), (5, 5), 1, key_bits=256).run
-
-
-def test_a_simulation_has_no_study(simulated: Path) -> None:
-    found = approvals(simulated)
+def test_a_simulation_has_no_study(small: Folders) -> None:
+    found = approvals(small.run)
     assert (found.status, found.code) == ("not possible", "approvals.simulation")
 
 
@@ -197,12 +192,12 @@ def test_what_is_no_study_is_caught(content: bytes, folders: Folders, tmp_path: 
 
 
 def test_without_its_study_or_its_approvals_a_run_fails(
-    made: Deployed, folders: Folders, simulated: Path, tmp_path: Path
+    made: Deployed, folders: Folders, small: Folders, tmp_path: Path
 ) -> None:
     run = f.edited(folders.run, tmp_path / "run", RELEASE, lambda d: d["digests"].pop(STUDY), redigest=False)
     assert approvals(run).code == "study.missing"
     digest = hashlib.sha256(made.study).hexdigest()
-    other = f.edited(simulated, tmp_path / "other", RELEASE, lambda d: d["digests"].update({STUDY: digest}))
+    other = f.edited(small.run, tmp_path / "other", RELEASE, lambda d: d["digests"].update({STUDY: digest}))
     (other / STUDY).write_bytes(made.study)
     assert approvals(other).code == "study.without_approvals"
     for folder in (run, other):

@@ -24,11 +24,6 @@ P1, P2, P3 = PARTIES
 Document = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory: pytest.TempPathFactory) -> Folders:
-    return toy_run(tmp_path_factory.mktemp("honest"), SIZES, identities=OWN)
-
-
 def outcomes(run: Path) -> dict[str, CheckOutcome]:
     return audits.outcomes(load_evidence(run), conformity.PUBLICATION_CHECKS)
 
