@@ -98,15 +98,6 @@ def test_a_delta_of_few_digits_is_printed_as_it_is() -> None:
     assert f"{1.0000001e-05:g}" == "1e-05"  # a mutant
 
 
-def test_plain_words_name_the_figure_the_adversary_and_every_caveat() -> None:
-    words = PURE.plain_words()
-    assert "one record of one party were replaced" in words
-    assert "62.3 % sure" in words  # e^0.5/(1 + e^0.5) = 0.62246, rounded up
-    assert "epsilon = 0.5" in words
-    assert "against anyone but Charlie." in words
-    assert words.endswith("Not covered, or to be known: Charlie is outside.")
-
-
 def test_plain_words_of_the_other_kinds() -> None:
     nothing = replace(PURE, kind="none", epsilon=None, caveats=())
     assert "no privacy guarantee" in nothing.plain_words()
