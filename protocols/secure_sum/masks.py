@@ -32,17 +32,16 @@ def mask_openly(
     z: Vector,
     context: bytes,
     index: int,
-    b: bytes | None,
+    b: bytes,
     s: bytes,
     keys: KeysOfParties,
     near: Sequence[int] = (),
 ) -> Vector:
-    """Return y of party `index` for its numbers and noise z, where some may drop out; without seed b there is no self
-    mask, and with neighbours no mask with anybody else.
+    """Return y of party `index` for its numbers and noise z, where some may drop out; with neighbours there is no mask
+    with anybody else.
     """
     plus, minus = _pairs(p, context, index, s, keys, near or range(p.K), len(z))
-    if b is not None:
-        plus.append(masking.self_mask(context, index, b, len(z), p.width))
+    plus.append(masking.self_mask(context, index, b, len(z), p.width))
     return p.ring.add_vectors(z, masking.combined(plus, minus, len(z), p.width))
 
 

@@ -25,7 +25,7 @@ ANSWER = "me.ask(vault.values)"
 TWINS: Mapping[str, Sequence[Patch]] = {
     "T := t": [(Parameters.T.fget, "return self.Q", "return self.t")],  # type: ignore[attr-defined]
     "no self mask": [
-        (masks.mask_openly, "if b is not None:", "if False:"),
+        (masks.mask_openly, "plus.append(masking.self_mask(context, index, b, len(z), p.width))", ""),
         (masks.unmask_sum, SELF_MASK, "pass"),
     ],
     "both kinds of shares": [

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from protocols.arithmetic.ring import Ring, Vector
 from protocols.runtime.claims import Unknown
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import PARTY, PUBLIC, Message, Times, masked, message, public
-from protocols.runtime.session import Program
+from protocols.runtime.session import Program, Role
+from support.sessions import Setup, start
 
 BYTES = Ring(8)
 
@@ -95,3 +96,10 @@ def inputs(p: Sums, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
 PROGRAM = Program(
     "toy-sum", 1, {PARTY: party}, (Part, Heard, Total), (), Sums, participants=lambda p: dict.fromkeys(p.parties, PARTY)
 )
+
+
+def toy(role: Role = party, *, patient: bool = True, seed: int = 1) -> Setup:
+    """Three parties, each with its name's number; all play this role."""
+    p = Sums(("P1", "P2", "P3"), patient)
+    program = replace(PROGRAM, roles={PARTY: role})
+    return start(program, p, inputs(p, lambda name, bits: sum(name.encode()) % 256), seed)

@@ -7,8 +7,8 @@ from itertools import islice, product
 from typing import Any
 
 import pytest
-from support.sessions import Setup, by_link, setup, start
-from support.toy_sum import BYTES, PROGRAM, Sums, inputs
+from support.sessions import Setup, by_link, setup
+from support.toy_sum import BYTES, toy
 
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
@@ -22,11 +22,6 @@ from tests.support.refusals import late, refused
 NAMES = ("P1", "P2", "P3")
 SENDS = 8  # a greeting, two shares, two lists, two marks at the end of a stage, one publication
 EVERY = list(product(range(SENDS + 1), repeat=3))
-
-
-def toy(*, patient: bool = True) -> Setup:
-    p = Sums(NAMES, patient)
-    return start(PROGRAM, p, inputs(p, lambda name, bits: sum(name.encode()) % 256))
 
 
 def vanishings(every: int) -> Iterator[dict[str, int]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.sessions import Setup, start
-from support.toy_sum import PROGRAM, Part, Sums, add_up, inputs, split
+from support.sessions import Setup
+from support.toy_sum import PROGRAM, Part, Sums, add_up, split, toy
 
 from protocols.errors import LocalError, PeerError, StoppedError
 from protocols.runtime import replay
@@ -16,15 +16,7 @@ from protocols.runtime.channel import Channel
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO, MAX_ROUNDS, Envelope
 from protocols.runtime.inbox import Absent, Inbox, InboxEntry
-from protocols.runtime.message import PARTY
-from protocols.runtime.session import Role
 from tests.support.refusals import late, refused
-
-
-def toy(role: Role | None = None, *, patient: bool = True) -> Setup:
-    p = Sums(("P1", "P2", "P3"), patient)
-    program = PROGRAM if role is None else replace(PROGRAM, roles={PARTY: role})
-    return start(program, p, inputs(p, lambda name, bits: 1))
 
 
 def first(made: Setup, board: dict[str, Envelope]) -> Actor:

@@ -10,8 +10,8 @@ from typing import TypeVar
 import pytest
 from support import sums, votes
 from support.repetitions import with_slow
-from support.sessions import Setup, setup, start
-from support.toy_sum import PROGRAM, Sums, inputs
+from support.sessions import Setup, setup
+from support.toy_sum import toy
 
 from protocols.arithmetic.rng import Stream
 from protocols.runtime import replay
@@ -103,14 +103,9 @@ class Interleaving:
         return [self.live[name], *([self.resumed[name]] if name in self.resumed else [])]
 
 
-def toy(seed: int, *, patient: bool = True) -> Setup:
-    p = Sums(("P1", "P2", "P3"), patient)
-    return start(PROGRAM, p, inputs(p, lambda name, bits: 3), seed)
-
-
 MADE: dict[str, tuple[Callable[[int], Setup], float, int]] = {
-    "patient": (toy, 0.03, 12),
-    "impatient": (lambda seed: toy(seed, patient=False), 0.03, 12),
+    "patient": (lambda seed: toy(seed=seed), 0.03, 12),
+    "impatient": (lambda seed: toy(patient=False, seed=seed), 0.03, 12),
     "statements": (lambda seed: votes.made(seed=seed), 0.03, 8),
     "replacing": (lambda seed: votes.made(votes.of_two(votes.stating, replaces=True), seed=seed), 0.03, 8),
     "curator": (lambda seed: setup(3, 2, seed=seed), 0.0, 1),

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import pytest
 from support.blaming import blaming
-from support.sessions import Setup, setup, start
-from support.toy_sum import PROGRAM, Sums, inputs
+from support.sessions import Setup, setup
+from support.toy_sum import toy
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import PeerError, ProtocolError
@@ -20,11 +20,6 @@ from protocols.runtime.envelope import Envelope
 
 RELAYS, WITH_KEYS = 100, 60
 Arrivals: TypeAlias = Iterable[tuple[str, Envelope]]
-
-
-def toy() -> Setup:
-    p = Sums(("P1", "P2", "P3"))
-    return start(PROGRAM, p, inputs(p, lambda name, bits: 1))
 
 
 class Relay:

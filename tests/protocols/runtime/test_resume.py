@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from support.sessions import Setup, setup, start
-from support.toy_sum import PROGRAM, Sums, inputs
+from support.sessions import Setup, setup
+from support.toy_sum import toy
 
 from protocols.runtime import replay
 from protocols.runtime.actor import Actor
@@ -25,11 +25,6 @@ def test_marks_are_in_the_state() -> None:
 
 
 # What an old state is worth: why the number of the newest one is kept apart.
-
-
-def toy() -> Setup:
-    p = Sums(("P1", "P2", "P3"))
-    return start(PROGRAM, p, inputs(p, lambda name, bits: sum(name.encode()) % 256))
 
 
 def first_stage(made: Setup, sent: list[Envelope], *, patient: bool) -> Actor:

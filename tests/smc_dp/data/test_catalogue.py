@@ -33,21 +33,6 @@ def test_listed_sizes_of_bundled_data_sets_are_those_of_the_pools(name):
     assert (len(pool.train), pool.train.X.shape[1], len(pool.classes)) == (facts.rows, facts.columns, facts.classes)
 
 
-@pytest.mark.slow
-@needs_data
-def test_listed_sizes_are_those_of_the_files():
-    entries = {entry.name: entry for entry in catalogue.list_datasets(folder())}
-    assert {name: entry.state for name, entry in entries.items() if entry.state in ("partial", "absent")} == {
-        "covtype": "partial",
-        "har": "partial",
-        "malicious_url": "absent",
-    }
-    for name in ("a9a", "covtype", "har"):
-        pool, entry = load_pool(name, folder()), entries[name]
-        assert (len(pool.train), pool.train.X.shape[1], len(pool.classes)) == (entry.rows, entry.columns, entry.classes)
-        assert entry.test_rows == (0 if pool.test is None else len(pool.test))
-
-
 def test_one_missing_file_makes_a_data_set_absent(tmp_path):
     for file in DATASET_INFO["a9a"].files:
         assert catalogue.dataset_state("a9a", tmp_path) == "absent"

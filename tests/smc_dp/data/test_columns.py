@@ -79,12 +79,10 @@ def test_a_level_is_named_in_any_of_its_forms():
         ("[columns]\nx = [2010-01-01T00:00:00, 2011-01-01T00:00:00]", "columns.wrong_kind"),
         ("[columns]\nx = [2010-01-01, 2011-01-01, 2012-01-01]", "columns.wrong_kind"),
         ("[columns]\nx = [2010-01-02, 2010-01-02]", "columns.no_order_of_dates"),
-        ("[columns]\nx = {bins = 3}", "document.wrong_value"),
         ("[columns]\nx = {bins = [0, 1], low = 0}", "document.unknown_key"),
         ('[columns]\nx = {bins = [0, "1"]}', "document.wrong_value"),
         ("[columns]\nx = {bins = [0]}", "columns.bins_not_rising"),
         ("[columns]\nx = {bins = [0, 2, 2]}", "columns.bins_not_rising"),
-        ("[columns]\nx = {bins = [0, inf]}", "columns.bins_not_rising"),
         ("[columns]\nx = [false, 1]", "document.wrong_value"),
         ("[missing]\ny = 3", "columns.unknown"),
         ('[missing]\nout = "no"', "missing.not_for_classes"),
@@ -92,22 +90,17 @@ def test_a_level_is_named_in_any_of_its_forms():
         ("[missing]\nn = nan", "missing.no_number_inside"),
         ("[missing]\nn = true", "missing.not_a_number"),
         ('[missing]\nn = "category"', "missing.no_number_inside"),
-        ('[missing]\nn = "mean"', "missing.no_number_inside"),
         ('[missing]\nc = "indicator"', "missing.unknown_category"),
         ("[missing]\nc = 1.5", "missing.wrong_rule"),
         ('[missing]\nc = "x"', "missing.unknown_category"),
         ("[missing]\nd = 3", "missing.wrong_rule"),
         ("[missing]\nd = 2019-12-31", "missing.no_date_inside"),
         ('[missing]\nd = "category"', "missing.no_date_inside"),
-        ('[missing]\nd = "20200202"', "missing.no_date_inside"),
         ('[missing]\nb = "indicator"', "missing.no_number_inside"),
-        ("missing = 3", "document.wrong_value"),
         ('[aliases.y]\nf = ["F"]', "columns.unknown"),
         ('[aliases.n]\nf = ["F"]', "aliases.not_categorical"),
-        ('[aliases]\nc = ["F"]', "document.wrong_value"),
         ('[aliases.c]\nx = ["F"]', "aliases.unknown_level"),
         ('[aliases.c]\nf = "F"', "document.wrong_value"),
-        ("[aliases.c]\nf = []", "document.wrong_value"),
         ("[aliases.c]\nf = [1.5]", "columns.wrong_level"),
         ('[aliases.c]\nf = [" "]', "aliases.empty_text"),
         ('[aliases.c]\nf = ["m"]', "aliases.two_levels"),
@@ -122,9 +115,7 @@ def test_what_is_no_rule_is_named(line: str, code: str) -> None:
     first, _, rest = line.partition("\n")
     text = columns + rest + "\n" if first == "[columns]" else columns
     text += '[label]\nclasses = ["no", "yes"]\ncolumn = "out"\n'
-    if first == "missing = 3":
-        text = line + "\n" + text
-    elif first != "[columns]":
+    if first != "[columns]":
         text += line + "\n"
     with refused(code) as caught:
         parse_bounds(text)

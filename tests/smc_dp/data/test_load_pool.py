@@ -14,6 +14,7 @@ from sklearn.preprocessing import LabelEncoder
 from smc_dp.core.arrays import first_outside
 from smc_dp.data import malicious_url, sources, tabular_datasets
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
+from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.data.preprocess import encode_classes, encode_labelled_rows, encode_rows, number_categories
@@ -195,6 +196,10 @@ def test_pools_have_the_published_counts(name):
     assert len(pool.classes) == len(train)
     assert first_outside(pool.train.X) is None
     assert float(np.abs(pool.train.X).max()) <= pool.coordinate
+    if name in ("a9a", "covtype", "har"):  # as they are listed; the others are encoded
+        listed = DATASET_INFO[name]
+        assert (*pool.train.X.shape, len(train)) == (listed.rows, listed.columns, listed.classes)
+        assert listed.test_rows == sum(test or ())
 
 
 @pytest.mark.slow

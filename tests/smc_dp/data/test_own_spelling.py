@@ -106,26 +106,6 @@ def test_words_for_truth_values_are_read_in_columns_of_truth_values_and_of_numbe
     assert table.numbers("n").tolist() == [1.0, 0.0, 7.0]
 
 
-MESSY = """sex,smoker,bmi,back
-F,TRUE,"1,234.5",NO
-m,False,"12,345",yes
-m,T,n/a,yes
-,,,
-"""
-
-
-def test_one_line_states_all_that_a_file_needs_and_then_it_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "north.csv"
-    path.write_text(MESSY)
-    wide = replace(BOUNDS, columns=(*BOUNDS.columns[:2], replace(BOUNDS.columns[2], high=1e6, missing="indicator")))
-    found = validate_file(path, wide, "north")
-    assert {fault.fixed_by for fault in found.faults} == {("site",)}
-    assert len({str(fault.settings) for fault in found.faults}) == 1
-    (tmp_path / "north.csv.toml").write_text("\n".join(found.proposed.sections()))  # type: ignore[union-attr]
-    after = validate_file(path, wide, "north")
-    assert (after.fits, after.rows) == (True, 3)
-
-
 @pytest.mark.parametrize("quote", ["", '"'])
 def test_a_file_of_another_separator_is_refused_once_with_all_that_it_needs(quote: str, tmp_path: Path) -> None:
     header = ";".join(f"{quote}{name}{quote}" for name in ("sex", "smoker", "bmi", "seen", "back"))

@@ -34,17 +34,6 @@ def test_the_bundled_bounds_are_one_digit_roundings_of_the_published_summary():
         assert (column.low, column.high) == (float(f"{low:.0e}"), float(f"{high:.0e}"))
 
 
-def test_five_hospitals_and_held_out_rows_that_nobody_trains_on():
-    data = sources.dataset("breast_cancer")
-    assert list(data.federation.names) == [f"hospital-{j}" for j in range(1, 6)]
-    assert [len(rows) for rows in data.federation.parties] == [91] * 5
-    assert data.test is not None
-    assert len(data.test) == 114
-    seen = np.concatenate([data.federation.pooled().X, data.test.X])
-    assert seen.shape == (569, 31)
-    assert len(np.unique(seen, axis=0)) == len(np.unique(load_breast_cancer().data, axis=0)) == 569
-
-
 def test_an_unknown_name_lists_those_that_exist():
     with refused("dataset.not_public", got="'adult'"):
         tabular_datasets.load_tabular("adult")

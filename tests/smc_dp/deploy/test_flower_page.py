@@ -31,7 +31,7 @@ PAGE = (ROOT / "smc_dp" / "deploy" / "HOWTO_FLOWER.md").read_text(encoding="utf-
 HOST, PORT = "relay.example", "8000"
 """The address of the relay, the one thing on the page that is not taken as it stands, beside SuperNodes' own ports."""
 GIVEN = "SMC_DP_FLOWER"  # a folder of an environment with Flower, for whoever runs this test often
-OFTEN = "import time; wait = time.sleep; time.sleep = lambda seconds: wait(0.2 if seconds == 3 else seconds)\n"
+OFTEN = "import time; time.sleep = lambda seconds, wait=time.sleep: wait(0.2 if seconds == 3 else seconds)\n"
 """What Python does first in that environment: a SuperNode looks for messages every three seconds, here more often."""
 GOING_ON = ("flower-superlink ", "flower-supernode ", "smc-dp join ", "smc-dp serve ")
 REGISTER, RUN, AFTERWARDS = "supernode register", "flwr run", "7. Afterwards"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -23,6 +24,7 @@ from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.sensitivity import logistic_constants, replace_one
 
 GRID = Grid(fraction_bits=40, ring_bits=128)
+LAWS: tuple[Any, ...] = (KNorm, DiscreteLaplace, DiscreteGaussian)
 PUBLIC: dict[str, Any] = {
     "parties": 5,
     "dimension": 123,
@@ -191,21 +193,16 @@ def test_gaussian_tails_hold_and_are_not_far_off(d: int, bits: int, variance: Fr
 
 
 def test_noise_out_of_range_is_refused() -> None:
-    for mechanism in (KNorm, DiscreteLaplace):
-        with pytest.raises(ValueError, match="dimension"):
-            mechanism(0, Fraction(1))
-        with pytest.raises(ValueError, match="scale"):
-            mechanism(1, Fraction(0))
-        with pytest.raises(ValueError, match="sensitivity"):
-            mechanism(1, Fraction(1)).epsilon(-1)
-    with pytest.raises(ValueError, match="dimension"):
-        DiscreteGaussian(0, Fraction(1))
-    with pytest.raises(ValueError, match="variance"):
-        DiscreteGaussian(1, Fraction(0))
-    with pytest.raises(ValueError, match="sensitivity"):
-        DiscreteGaussian(1, Fraction(1)).rho(-1)
-    laws = (KNorm, DiscreteLaplace, DiscreteGaussian)
-    assert [(law.name, law.norm) for law in laws] == [("knorm", "L2"), ("laplace", "L1"), ("gauss", "L2")]
+    for call, said in (
+        *((partial(mechanism, 0, Fraction(1)), "dimension") for mechanism in LAWS),
+        *((partial(mechanism, 1, Fraction(0)), "scale") for mechanism in LAWS[:2]),
+        *((partial(mechanism(1, Fraction(1)).epsilon, -1), "sensitivity") for mechanism in LAWS[:2]),
+        (partial(DiscreteGaussian, 1, Fraction(0)), "variance"),
+        (partial(DiscreteGaussian(1, Fraction(1)).rho, -1), "sensitivity"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+    assert [(law.name, law.norm) for law in LAWS] == [("knorm", "L2"), ("laplace", "L1"), ("gauss", "L2")]
 
 
 def sensitivity(n: int, public: dict[str, Any]) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -174,18 +176,15 @@ def test_add_remove_is_the_formula_rounded_up() -> None:
 
 
 def test_parameters_out_of_range_are_refused() -> None:
-    for mu in (0.0, -1.0, math.inf, math.nan):
-        with pytest.raises(ValueError, match="mu"):
-            logistic_constants(mu)
-    with pytest.raises(ValueError, match="records n"):
-        replace_one(0, 1.0, 0.0)
-    with pytest.raises(ValueError, match="at least 2 classes"):
-        largest_softmax_norm(1, 1.0)
-    for mu in (0.0, math.nan):
-        for bound in (lambda mu: largest_softmax_norm(3, mu), lambda mu: add_remove(mu, 0.0)):
-            with pytest.raises(ValueError, match="mu"):
-                bound(mu)
-    for tau in (-1.0, math.inf, math.nan):
-        for call in (lambda t: replace_one(1, 1.0, t), lambda t: add_remove(1.0, t)):
-            with pytest.raises(ValueError, match="tau"):
-                call(tau)
+    cases: list[tuple[Callable[[], object], str]] = [
+        *((partial(logistic_constants, mu), "mu") for mu in (0.0, -1.0, math.inf, math.nan)),
+        *((partial(largest_softmax_norm, 3, mu), "mu") for mu in (0.0, math.nan)),
+        *((partial(add_remove, mu, 0.0), "mu") for mu in (0.0, math.nan)),
+        *((partial(replace_one, 1, 1.0, tau), "tau") for tau in (-1.0, math.inf, math.nan)),
+        *((partial(add_remove, 1.0, tau), "tau") for tau in (-1.0, math.inf, math.nan)),
+        (partial(replace_one, 0, 1.0, 0.0), "records n"),
+        (partial(largest_softmax_norm, 1, 1.0), "at least 2 classes"),
+    ]
+    for call, said in cases:
+        with pytest.raises(ValueError, match=said):
+            call()

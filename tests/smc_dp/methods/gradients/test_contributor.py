@@ -16,6 +16,7 @@ from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
 
@@ -83,6 +84,17 @@ def test_answers_follow_from_all_values_that_are_given() -> None:
     moved = (tuple(x + 2**24 for x in asked[1][0]),)
     assert part(moved).numbers != answers[1].numbers
     assert part(asked[2]) == answers[2]
+
+
+@pytest.mark.parametrize("said", [0, -1, (1 << 63) - 1, -(1 << 63)])
+def test_whatever_is_said_of_the_sums_an_answer_is_no_longer_than_rows_allow(said: int) -> None:
+    made, bounds, values = spec("newton"), RowBounds.of(2), tuple[Vector, ...]()
+    part = begun(made)
+    for r, blocks in enumerate(made.sums):
+        gradient = part(values).numbers[:3]
+        most = 12 * (bounds.gradient if r else bounds.start_gradient)
+        assert sum(x * x for x in gradient) <= most**2
+        values = (*values, (said,) * sum(length for length, _ in blocks))
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -49,7 +49,6 @@ def test_release_all_gives_every_model_noise_of_its_own() -> None:
 def test_release_all_protects_even_from_the_other_parties() -> None:
     federation, test = a_simulation()
     release = ReleaseAll().train(federation).release(Target(Fraction(2)), Stream.from_system())
-    assert (release.privacy.kind, release.privacy.epsilon) == ("pure", 2.0)
     assert "other parties" in release.privacy.adversary
     assert 0 <= release.model.accuracy(test) <= 1
 

@@ -1,19 +1,18 @@
-"""`soft_ss`, `avg_clip`, `ofaa`, `ofpa` by a secure sum: what parties enter, how far one moves it, what is said."""
+"""`soft_ss`, `avg_clip`, `ofaa`, `ofpa` by a secure sum: what parties enter, how far one moves it, what is said.
+
+That a protocol computes the ideal sum of those who took part is in `tests/smc_dp/run/protocols/test_secure.py`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from protocols import secure_sum
 from protocols.arithmetic.rng import Stream
-from protocols.runtime.simulate import DropOutAfter, Setting
-from protocols.secure_sum.parameters import Block, Parameters
 from smc_dp.core.arrays import Array, into_ball
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative.ofaa import Ofaa
@@ -28,7 +27,6 @@ from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.target import NoiseName, Target
-from smc_dp.run.protocols import execution
 from tests.support.refusals import refused
 
 MOST = 1000
@@ -66,40 +64,6 @@ def distance(a: Sequence[int], b: Sequence[int]) -> float:
     return math.sqrt(sum((x - y) ** 2 for x, y in zip(a, b, strict=True)))
 
 
-# By the protocol
-
-
-def computed(made: Any, parts: list[Addend], vanish: dict[str, DropOutAfter]) -> Any:
-    names = tuple(f"P{j}" for j in range(1, len(parts) + 1))
-    blocks = tuple(Block(length, law) for length, law in made.sums[0])
-    threat_model, rng = made.threat_model, Stream.insecure_from_seed("protocol")
-    p = Parameters(names, threat_model.colluders, threat_model.dropouts, (blocks,), made.grid.ring_bits)
-    session = execution.open_session(secure_sum.PROGRAM, p, rng)
-    return execution.run_session(made.functionality, parts, session, rng=rng, setting=Setting(drop_outs=vanish))
-
-
-@pytest.mark.parametrize("classes", [2, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_by_the_protocol_it_is_the_ideal_sum_of_those_who_took_part(method: Any, classes: int) -> None:
-    """Of one of five that vanishes the masked input was sent, or it was not: the last number counts the others."""
-    classes = 2 if method.protects == "record" else classes
-    for noise in method.secure_noises if classes > 2 else method.secure_noises[:1]:
-        made, rng = spec(method, FIVE, noise, classes=classes), Stream.insecure_from_seed(f"secure {noise}")
-        parts = parts_of(made, (12, 8, 20, 9, 5), rng, classes)
-        assert isinstance(made, SumSpec)
-        for vanish, inside in (
-            ({}, parts),
-            ({"P2": DropOutAfter(7)}, parts),
-            ({"P4": DropOutAfter(6)}, parts[:3] + parts[4:]),
-        ):
-            secure = computed(made, parts, vanish)
-            assert secure.value == ideal(made.functionality, inside)
-            twin = [*inside[1:], replace(inside[0], numbers=tuple(x + 1 for x in inside[0].numbers))]
-            assert secure.value != ideal(made.functionality, twin)
-            if isinstance(made, NoisySum):
-                assert secure.value[-1] == len(inside) == made.counted(secure.value)
-
-
 # Without noise
 
 
@@ -118,6 +82,7 @@ def test_without_noise_it_is_the_model_of_the_method_in_the_clear(method: Any) -
     """Integer for integer where the grid is that of the clear; and whoever vanishes is not counted."""
     for classes in (2, 4) if method.protects == "party" else (2,):
         made, rng = spec(method, FIVE, epsilon=None, classes=classes), Stream.insecure_from_seed(1)
+        assert isinstance(made, SumSpec)
         parts = parts_of(made, (30, 20, 44, 7), rng, classes)  # one of five has vanished
         assert not any(any(part.noise) for part in parts)
         assert made.statement.kind == "none"

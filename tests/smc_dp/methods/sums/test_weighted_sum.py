@@ -21,16 +21,10 @@ from smc_dp.privacy.output import GRID, calibrate_noise
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.sensitivity import add_remove, largest_norm, logistic_constants
 from smc_dp.privacy.target import NoiseName, Target
+from tests.smc_dp.methods.pathak2010.test_averages import rows
 
 LAM = 0.05
 Method = WeightedSum | WeightedSumAddRemove
-
-
-def rows(n: int, seed: int, d: int = 3) -> Rows:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    X *= rng.uniform(0.2, 1 - 1e-9, (n, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
-    return Rows(X, (X[:, 0] + 0.3 * rng.normal(size=n) > 0).astype(np.int64))
 
 
 FEDERATION = Federation((rows(40, 1), rows(25, 2), rows(60, 3)), 2)

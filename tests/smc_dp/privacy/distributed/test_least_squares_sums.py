@@ -1,4 +1,4 @@
-"""Noise of the sums of least squares: what is charged against a search of pairs of records."""
+"""Noise of the sums of least squares, and of inference: what is charged against a search of pairs of records."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import scipy.optimize
 
 from smc_dp.core.arrays import Array
 from smc_dp.privacy.distributed.block_bound import BlockBound
+from smc_dp.privacy.distributed.inference_sum import InferenceBound
 from smc_dp.privacy.distributed.least_squares_sums import (
     CLIPPED_COST,
     RESIDUAL_MEAT_RATIO,
@@ -50,7 +51,7 @@ def largest(cost: Callable[..., float], *weights: float) -> float:
     """The largest cost that is found from corners and from random starts."""
     box = [(-1, 1), (-1, 1), (0, 1), (0, 1), (0, np.pi)]
     rng = np.random.default_rng(7)
-    starts = [np.array([-1, a, 1, 1, angle]) for a in (0.2, 0.24, 0.6, 1) for angle in (0, 0.7, 1.5)]
+    starts = [np.array([-1, a, 1, 1, angle]) for a in (0.2, 0.24, 0.3, 0.6, 0.65, 1) for angle in (0, 0.7, 1.5)]
     starts += [np.array([rng.uniform(low, high) for low, high in box]) for _ in range(20)]
     return max(-scipy.optimize.minimize(lambda p: -cost(p, *weights), s, bounds=box).fun for s in starts)
 
@@ -88,6 +89,7 @@ def test_it_costs_what_was_asked_for_and_no_more(change: RecordAdjacency, d: int
     bounds: dict[BlockBound, list[int]] = {
         GramBound(change, d): [d, *above, d, 1, 1],
         ResidualBound(change, d): [d, d, *above, 1, 1],
+        InferenceBound(change, d): [d, d, *above, d, *above, 1],
     }
     for bound, lengths in bounds.items():
         shares = bound.distributions(mu_squared, 3)
