@@ -8,7 +8,7 @@ from protocols.linear import PROGRAM
 from protocols.linear.conversation import conversation
 from protocols.linear.ideal import CLAIM, MODEL
 from protocols.linear.public_verification import PUBLIC_VERIFICATION
-from protocols.linear.sentences import SENTENCES
+from protocols.linear.sentences import SENTENCES, SYMBOLS
 from protocols.runtime.protocol import Limits, Protocol
 
 MAX_PARTIES, MAX_DIMENSION, MAX_RING_BITS, MAX_RING_DEGREE = 10_000, 100_000, 4096, 1000
@@ -18,4 +18,4 @@ LIMITS = Limits(
     MAX_PARTIES,
     None,
 )
-LINEAR = Protocol(PROGRAM, MODEL, CLAIM, LIMITS, PUBLIC_VERIFICATION, conversation, SENTENCES)
+LINEAR = Protocol(PROGRAM, MODEL, CLAIM, LIMITS, PUBLIC_VERIFICATION, conversation, SENTENCES, SYMBOLS)

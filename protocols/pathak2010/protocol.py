@@ -7,7 +7,7 @@ from types import MappingProxyType
 from protocols.pathak2010 import PROGRAM, as_published, conversation_as_published, ideal
 from protocols.pathak2010.conversation import conversation
 from protocols.pathak2010.parameters import MAX_KEY_BITS
-from protocols.pathak2010.sentences import SENTENCES
+from protocols.pathak2010.sentences import SENTENCES, SYMBOLS
 from protocols.runtime.protocol import KeyLimits, Limits, Protocol
 
 MAX_PARTIES, MAX_DIMENSION, MAX_RING_BITS = 1000, 100_000, 4096
@@ -17,7 +17,14 @@ LIMITS = Limits(
     MAX_PARTIES,
     KeyLimits("key_bits", shortest=2048, replayed=6144),
 )
-HARDENED = Protocol(PROGRAM, ideal.MODEL, ideal.CLAIM, LIMITS, None, conversation, SENTENCES)
+HARDENED = Protocol(PROGRAM, ideal.MODEL, ideal.CLAIM, LIMITS, None, conversation, SENTENCES, SYMBOLS)
 AS_PUBLISHED = Protocol(
-    as_published.PROGRAM, as_published.MODEL, None, LIMITS, None, conversation_as_published.conversation, SENTENCES
+    as_published.PROGRAM,
+    as_published.MODEL,
+    None,
+    LIMITS,
+    None,
+    conversation_as_published.conversation,
+    SENTENCES,
+    SYMBOLS,
 )

@@ -114,3 +114,19 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         **comparison.SENTENCES,
     }
 )
+
+SYMBOLS: Mapping[str, str] = MappingProxyType(
+    {
+        "K, d": "number of parties, and of weights in a model",
+        "n_j, w_j, eta_j": "number of rows, model and noise of party P_j",
+        "a_j, b_j": "additive shares of n_j, for the parties and for Charlie",
+        "xi, zeta": "homomorphic encryption (Paillier) under the key of the parties, and under Charlie's key: products "
+        "of ciphertexts decrypt to sums",
+        "pi_1, pi_2": "secret permutations: of the parties, unknown to Charlie; of Charlie, unknown to the parties",
+        "r, a~, b~": "Charlie's blinding numbers; shares that they blind, after both permutations",
+        "slot": "place of a party after pi_1",
+        "u, v": "vector with 1 at the smallest place and 0 elsewhere: after pi_1, and in the order of the parties",
+        "psi, s": "selected noise, encrypted; mask that P_1 adds to it",
+        "w^s": "published sum of the models with the noise",
+    }
+)

@@ -58,7 +58,7 @@ class Protocol:
     `program`: its roles and messages. `model`: its model for audits of the code. `claim`: its security claim, None for
     a protocol that is kept for its flaws. `limits`: bounds of a run. `public_verification`: what anybody can verify, if
     anything. `conversation`: messages in advance, from which the cost follows. `sentences`: citations of its paper or
-    its notes for each step.
+    its notes for each step. `symbols`: what their letters and words mean, for somebody who reads these alone.
     """
 
     program: Program
@@ -68,3 +68,4 @@ class Protocol:
     public_verification: PublicVerification | None = None
     conversation: Converse | None = None
     sentences: Mapping[str, Citation] = field(default_factory=lambda: MappingProxyType({}))
+    symbols: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

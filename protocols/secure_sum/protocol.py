@@ -11,7 +11,7 @@ from protocols.secure_sum.graph import MOST_DEGREE
 from protocols.secure_sum.ideal import CLAIM, MODEL
 from protocols.secure_sum.parameters import LONGEST_RING, MOST_PARTIES
 from protocols.secure_sum.public_verification import PUBLIC_VERIFICATION
-from protocols.secure_sum.sentences import SENTENCES
+from protocols.secure_sum.sentences import SENTENCES, SYMBOLS
 
 MOST_NUMBERS = 10_000_000
 
@@ -28,4 +28,4 @@ LIMITS = Limits(
     may_be_zero=frozenset({"colluders", "degree", "dropouts", "quorum", "threshold"}),
     may_be_absent=frozenset({"degree"}),
 )
-SECURE_SUM = Protocol(PROGRAM, MODEL, CLAIM, LIMITS, PUBLIC_VERIFICATION, conversation, SENTENCES)
+SECURE_SUM = Protocol(PROGRAM, MODEL, CLAIM, LIMITS, PUBLIC_VERIFICATION, conversation, SENTENCES, SYMBOLS)

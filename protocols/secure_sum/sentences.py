@@ -53,3 +53,23 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         ),
     }
 )
+
+SYMBOLS: Mapping[str, str] = MappingProxyType(
+    {
+        "K, t, D": "numbers of parties, of those that may collude with Charlie, and of those that may drop out",
+        "Q (quorum), T (threshold)": "signatures that a list of survivors needs; shares that open a secret",
+        "honest": "number of honest parties whose noise the privacy guarantee counts",
+        "z_j": "numbers of party P_j plus its noise",
+        "mask": "random numbers that hide z_j. P_j shares one mask with each other party: one of the two adds it and "
+        "the other subtracts it, so that it cancels in the sum. It also has one mask of its own, made from its seed",
+        "b_j, s_j": "two secrets of P_j for a sum: the seed of its own mask, and the secret key of its shared masks",
+        "share": "one of the pieces of a secret that the other parties hold; T of them open the secret, fewer tell "
+        "nothing",
+        "greeting": "first message of a party, with its public keys; g is the digest of all greetings",
+        "digest, commitment": "fingerprint of data; value that fixes a secret without showing it",
+        "U": "list of the survivors of a sum: the parties whose masked inputs Charlie has. G lists all parties",
+        "r, q_r": "number of the sum in the session; digest of the query that it answers, such as the gradient at "
+        "certain weights",
+        "simulator": "algorithm of the proof that makes up all that the attackers see, from the sums alone",
+    }
+)

@@ -125,6 +125,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Exit code: 0; 1, something failed or could not go on; 2, wrong options or files; 130, Ctrl-C; 143, SIGTERM.
     """
+    try:
+        code = _carry_out(argv)
+        sys.stdout.flush()  # here, and not at the end of the process, where nobody can catch it
+        return code
+    except BrokenPipeError:
+        _discard_output()
+        return 0
+
+
+def _discard_output() -> None:
+    """Send what is still printed nowhere: whoever reads our output has seen enough, as `head` does."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _carry_out(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     names: Mapping[str, str] = {}
     as_json = False
@@ -144,9 +159,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(_of_wrong_use(error))
     except InputError as error:
         return _refuse(error, names, 2, options_in_message, as_json=as_json)
-    except BrokenPipeError:  # whoever reads our output has seen enough, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError:
+        raise
     except StoppedError as error:  # nothing was asked for wrongly
         return _refuse(error, names, 1, options_in_backquotes, as_json=as_json)
     except ProtocolError as error:
@@ -199,7 +213,10 @@ def _refuse(
     if as_json:
         placed = [f if f is error.fault else f.within(error.fault.place) for f in error.faults]
         faults = [{**fault.as_dict(), "message": renamed(fault)} for fault in placed]
-        print(json.dumps({"error": faults[0], "faults": faults}))
+        try:
+            print(json.dumps({"error": faults[0], "faults": faults}), flush=True)
+        except BrokenPipeError:  # the lines on standard error and the exit code still count
+            _discard_output()
     for line in lines[:-1]:
         _fail(line)
     return _fail(_said(lines[-1], error), code)
@@ -214,7 +231,8 @@ def _of_wrong_use(error: Any) -> str:
         wanted = f"{option} {missing.metavar or ''}".strip()
         return f"{message.removesuffix('.')}. Give {wanted}: {missing.help.removeprefix('SECRET: ')}"
     if context is None or not isinstance(context.command, typer.core.TyperGroup):
-        return str(message)
+        more = f" All options: `{context.command_path} --help`" if context is not None else ""
+        return f"{message}.{more}" if getattr(error, "possibilities", None) else str(message)
     commands = ", ".join(context.command.commands)
     end = "" if message.endswith((".", "?")) else "."
     return f"{message}{end} The commands of {context.command_path}: {commands}."

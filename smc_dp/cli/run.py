@@ -38,22 +38,23 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
     paper's curator protocol, and then newton on the same rows. Tables compare the results. Each release has the
-    given epsilon, so together they cost twice that. Give --method to run one method. Without it, too,
-    only one method runs if you give --party, --study, --protocol or --noise, or an option that only prr_mean or only
-    newton has. newton runs alone if --dataset has more than two classes.
+    given epsilon, so together they cost twice that. Give --method to run one method. One method also runs if you give
+    --party, --study, --protocol or --noise, an option of one of the two methods only (such as --colluders of newton),
+    or a --dataset with more than two classes: newton, unless the options are those of prr_mean.
 
-    newton is recommended, for any number of classes. With very many columns use gd. Both train one model of all rows:
-    in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as
-    accurate as pooling the data. logistic releases coefficients with intervals for two classes, linear for a label
-    that is a number. describe releases counts, means and standard deviations with intervals. wsum adds up the parties'
+    newton is recommended, for any number of classes. With more than 2,000 columns use gd. Both train one model of all
+    rows: in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as
+    accurate as pooling the data. logistic releases coefficients with intervals for two classes, linear for a label that
+    is a number. describe releases counts, means and standard deviations with intervals. wsum adds up the parties'
     models; wsum_ar protects their numbers of rows, too. In ofpa each party adds noise to its own model, and then the
-    models are added up. ofaa adds up polynomials that approximate the parties' loss functions. soft_ss (votes) and
-    avg_clip (clipped models) protect all records of a party together.
+    models are added up. ofaa adds up polynomials that approximate the parties' loss functions. In soft_ss the parties'
+    models vote on the classes of public rows. avg_clip averages models of limited length. Both protect all records of a
+    party together.
 
-    All methods except prr_mean tolerate a malicious curator, as many malicious parties as --colluders says, and as
-    many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all participants must
-    follow the protocol. A malicious participant sees only the sums, which contain the noise of the honest parties.
-    There is no promise that a run gives a result, or that the result is correct.
+    In all methods except prr_mean the privacy guarantee holds against a malicious curator, as many malicious parties as
+    --colluders says, and as many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all
+    participants must follow the protocol. A malicious participant sees only the sums, which contain the noise of the
+    honest parties. There is no promise that a run gives a result, or that the result is correct.
 
     prr_mean needs participants who follow the protocol: one malicious party removes all noise. The party with the
     fewest records knows the noise. With only two parties, that party obtains the other's model exactly.

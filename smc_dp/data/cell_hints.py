@@ -132,7 +132,7 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
-    clause = f"; if it means one of these ({LEVEL} stands for it), {LINE}"
+    clause = f"; if it means one of these, put that one in the place of {LEVEL} below, and {LINE}"
     return Hint("", clause, to_complete=_meaning(refused, LEVEL))
 
 

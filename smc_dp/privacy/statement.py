@@ -156,10 +156,10 @@ class PrivacyStatement:
         if found.missed >= 1:
             return f"{figures} Delta is too large for this epsilon to bound an attacker's certainty in a single case."
         rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
-        hardly = " So large an epsilon hardly protects." if percent > 99 else ""
+        hardly = " Such an epsilon hardly protects." if percent > 99 else ""
         return (
-            f"{figures} An attacker who knows everything else, and was undecided, is at most {percent:g} % sure "
-            f"afterwards{rarely}.{hardly}"
+            f"{figures} An attacker who knows everything else, and finds both versions equally likely, is at "
+            f"most {percent:g} % sure afterwards{rarely}.{hardly}"
         )
 
     @property
@@ -255,7 +255,7 @@ class PrivacyStatement:
                 words += f"changes the number by {moved}."
             words += " From this an epsilon follows for every other delta."
         if percent > 99:
-            words += " So large an epsilon hardly protects."
+            words += " Such an epsilon hardly protects."
         return words
 
 

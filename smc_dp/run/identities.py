@@ -95,7 +95,7 @@ def parse_identities(content: bytes, where: str) -> dict[str, bytes]:
 
 def read_identity(path: Path) -> Identity:
     """Return the identity in a `NAME.key`; raise an InputError, which never shows the secret, for anything else."""
-    content = reading.read_file(path, _LONGEST_PUBLIC)  # so that a public key is refused for what it is
+    content = reading.read_file(path)  # any length, so that another file is refused for what it is
     try:
         seed = bytes.fromhex(content.decode("ascii").removesuffix("\n"))
     except ValueError:
@@ -166,10 +166,10 @@ def load_run_identities(folder: Path, participants: Sequence[str]) -> dict[str, 
 
 
 def find_exposed(keys: Iterable[Path]) -> list[Path]:
-    """Return the key files that others than their owner may read or write."""
+    """Return the key files that are there and that others than their owner may read or write."""
     if os.name == "nt":  # rights are no bits there
         return []
-    return [path for path in keys if stat.S_IMODE(path.lstat().st_mode) & 0o077]
+    return [path for path in keys if path.is_file() and stat.S_IMODE(path.lstat().st_mode) & 0o077]
 
 
 def list_key_files(folder: Path) -> list[Path]:

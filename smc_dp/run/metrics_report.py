@@ -68,7 +68,7 @@ def figures_by_release(found: Mapping[str, Metrics]) -> PageTable:
     of = (
         ""
         if first.threshold is None
-        else f"; sensitivity and precision are those of finding {shorten(first.classes[1].name)}"
+        else f"; the positive class, whose sensitivity and precision stand here, is {shorten(first.classes[1].name)}"
     )
     return PageTable(f"Other figures on the test rows{of}", ("figure", *found), rows, tuple(range(1, len(found) + 1)))
 

@@ -68,6 +68,7 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
     many = len(trace.settings) > 1
     setting = f"the first of {len(trace.settings)} settings" if many else "one setting"
     worst = " The audit's matrix shows the worst of all settings." if many else ""
+    symbols = (Section("Letters and words", (FactList(tuple(protocol.symbols.items())),)),) if protocol.symbols else ()
     made = (
         f"Made by smc-dp {__version__}, command lab walkthrough.",
         f"The knowledge was computed for {len(trace.parties)} parties{worlds} and {setting}.{worst}",
@@ -82,7 +83,7 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
     sections = (
         Section("What this is", what),
         Section("Who takes part", tuple(_participants(observed, trace.protocol))),
-        Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN))),
+        Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN), *symbols)),
         Section("Before the first message", (knowledge_blocks.knowledge_before(trace),)),
         Section("Step by step", (Walkthrough(f"{protocol.program.name}, step by step", pages),)),
         *more,
@@ -179,8 +180,8 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "For each coalition below, a simulator can make up all that it sees from values that it is given anyway. So "
-        "the coalition learns nothing else."
+        "For each coalition below there is an algorithm, the simulator. From values that the coalition gets anyway, it "
+        "makes up all that the coalition sees. So the coalition learns nothing else."
     )
     yield Bullets(tuple(f"{who}: simulated from {claim.simulated_from}." for who in claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:

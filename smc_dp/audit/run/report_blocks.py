@@ -288,7 +288,7 @@ def _counts(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)) + f". {VIEWS}")
     undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
     kinds = (
-        "Not checked, because a file was not given, or an earlier check did not pass",
+        "Not checked, because a file was not given, an earlier check did not pass, or the protocol's code was changed",
         "Not checked, because this run has nothing that they check",
     )
     for at, said in enumerate(kinds):

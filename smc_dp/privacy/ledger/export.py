@@ -46,6 +46,6 @@ def read_history(path: Path) -> History:
     """Read the history in a ledger, or in a JSON export of one."""
     content = reading.read_file(path, MOST_LEDGER_BYTES)
     if content.lstrip()[:1] == b"{":  # a ledger is an SQLite file, which begins with that name
-        return from_json(content, f"export {path}")
+        return from_json(content, f"{path}, read as a JSON export of a ledger")
     with Ledger.open(path) as ledger:
         return ledger.history()

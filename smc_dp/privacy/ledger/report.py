@@ -43,7 +43,10 @@ def blocks(history: History) -> Iterator[PageBlock]:
         yield Bullets(tuple(charged))
     if history.entries:
         yield PageTable("Entries", _HEADINGS, tuple(_entries(history)), numbers=(0, 3, 7, 8))
-    yield Prose(f"head {history.head}")
+    yield Prose(
+        f"Head (digest of all entries): {history.head}. Keep it elsewhere: with it you can tell later whether entries "
+        "are missing."
+    )
 
 
 def _entries(history: History) -> Iterator[tuple[str, ...]]:

@@ -151,13 +151,13 @@ class SumTerms(ProtocolTerms):
         sparse = limits.has_sparse_graph
         how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
         who_is_fixed = "colluding parties and drop-outs" if self.dropouts else "colluding parties"
-        fixed = f"{who_is_fixed} fixed beforehand" if sparse else "no party turning malicious later"
+        fixed = f"{who_is_fixed} fixed beforehand" if sparse else "malicious parties fixed beforehand"
         shares = "AES-256-CCM, " if sparse and self.dropouts else ""
         late = f"at most {self.dropouts} drop-out{'s' * (self.dropouts > 1)}" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        hidden = " (not stated; no noise)" if self.sizes == "hidden" else ""
+        hidden = " (unreleased, but without noise)" if self.sizes == "hidden" else ""
         sizes = f"numbers of rows{hidden}; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",

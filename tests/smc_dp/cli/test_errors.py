@@ -171,6 +171,19 @@ def test_the_command_itself_says_one_line_and_no_traceback(folder):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("argv", "code", "lines"), [(["audit", "nowhere", "--json"], 2, 1), (["lab", "schema", "study"], 0, 0)]
+)
+def test_a_reader_who_has_seen_enough_changes_nothing_else(argv, code, lines, folder):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "smc_dp", *argv]
+    environment = {**os.environ, "PYTHONPATH": str(Path(smc_dp.__file__).parents[1])}
+    ran = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment)
+    os.close(write)
+    assert (ran.returncode, ran.stderr.count("\n")) == (code, lines)
+
+
 def test_ctrl_c_while_options_are_read_is_no_success(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

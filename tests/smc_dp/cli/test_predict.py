@@ -144,9 +144,6 @@ def test_nothing_of_the_metrics_leaves_the_site(made: Path, asked, tmp_path: Pat
     for name in copied:
         text = (tmp_path / "public" / name).read_text().lower()
         assert [word for word in METRICS if f'"{word}"' in text] == []
-
-
-def test_a_page_inside_of_the_run_folder_is_refused(made: Path, asked) -> None:
     code, out, _ = asked(made / "test.csv", "--json", "--metrics", str(made / "run" / "metrics.html"))
     assert (code, json.loads(out)["error"]["code"]) == (2, "option.inside_the_run")
 
@@ -188,7 +185,12 @@ def test_a_run_measures_its_release_as_a_prediction_does(
     assert json.loads(capsys.readouterr().out)["metrics"] == told["metrics"]
 
 
-def test_a_page_of_a_run_is_its_users_and_says_whose_rows_it_is_of(made: Path, tmp_path: Path) -> None:
+def test_a_page_of_a_run_is_its_users_and_says_whose_rows_it_is_of(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_on_test_rows(made, tmp_path, "--metrics", str(tmp_path / "page.html"), "--json") == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "option.page_without_test_rows"
+    assert not (tmp_path / "run").exists()
     page = tmp_path / "own.html"
     assert run_on_test_rows(made, tmp_path, "--test", str(made / "test.csv"), "--metrics", str(page)) == 0
     assert page.stat().st_mode & 0o777 == 0o600
@@ -201,9 +203,3 @@ def test_a_page_of_a_run_is_its_users_and_says_whose_rows_it_is_of(made: Path, t
     assert public.stat().st_mode & 0o777 == 0o600
     assert "private: made from this site&#39;s rows" not in public.read_text()
     assert "the data set breast_cancer" in public.read_text()
-
-
-def test_a_page_of_a_run_needs_test_rows(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_on_test_rows(made, tmp_path, "--metrics", str(tmp_path / "page.html"), "--json") == 2
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == "option.page_without_test_rows"
-    assert not (tmp_path / "run").exists()

@@ -38,33 +38,15 @@ from smc_dp.run.agreement import DEFAULT_SIMULATION, Agreement
 from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import RELEASE, SHARES
 from smc_dp.run.run_protocol import run_protocol
+from tests.smc_dp.run.test_own_columns import COLUMNS
 
 Place = tuple[str | int, ...]
-BOUNDS = """
-[columns]
-age = [0, 120]
-weight = [0.5, 99]
-sex = ["f", "m"]
-smoker = [false, true]
-admitted = [2010-01-01, 2025-12-31]
-bmi = {bins = [0, 18, 25.5, 60]}
-[label]
-column = "outcome"
-classes = ["no", "yes"]
-[missing]
-age = 50
-weight = "indicator"
-sex = "category"
-admitted = 2012-02-29
-bmi = 30
-[aliases.sex]
-f = ["F", 2]
-[aliases.outcome]
-yes = [1, true]
-[rows]
-clip = 1.5
-center = false
-"""
+BOUNDS = (
+    COLUMNS.replace('age = "leave out"', "age = 50")
+    .replace('outcome = "leave out"\n', "")
+    .replace("clip = 3\n", "clip = 3\ncenter = false\n")
+    .replace("yes = [1]", "yes = [1, true]")
+)
 PLAIN_BOUNDS = "[columns]\na = [0, 1]\n[label]\nclasses = [0, 1, 2]\n"
 OTHERS: tuple[Any, ...] = (None, True, 7, -0.5, "x", [], ["x"], {}, {"x": 1})
 """Values of every kind: whatever stands somewhere, one of them is of another kind."""

@@ -240,7 +240,7 @@ def test_the_figures_are_those_of_the_method_and_of_no_other(usual: Plan) -> Non
     assert [expected_accuracy(agreed.method, target, agreed.terms, (9, 9), 13, 2) for target in none] == [None, None]
 
 
-def test_a_file_of_bounds_says_columns_and_classes() -> None:
+def test_a_file_of_bounds_says_columns_and_classes_of_which_a_number_has_none() -> None:
     bounds = Bounds(tuple(NumericColumn(f"x{i}", 0, 1) for i in range(4)), ("a", "b", "c"))
     found = smc_dp.plan([500, 500], bounds=bounds)
     assert (found.dimension, found.classes) == (5, 3)
@@ -248,6 +248,9 @@ def test_a_file_of_bounds_says_columns_and_classes() -> None:
     assert "plan.bounds_leave_rows_out" not in told(found)
     leaving = replace(bounds, missing="leave out", label="y")
     assert " y" in told(smc_dp.plan([500, 500], bounds=leaving))["plan.bounds_leave_rows_out"]
+    of_number = parse_bounds('[label]\ncolumn = "y"\nrange = [0, 9]\n[columns]\na = [0, 1]\n')
+    with refused("plan.of_number"):
+        smc_dp.plan([900, 700], bounds=of_number)
 
 
 def of_five(rows: int, dimension: int, method: str = "newton") -> Candidate:
@@ -265,13 +268,10 @@ def test_features_are_offered_where_the_signal_allows(rows: int, dimension: int)
     assert recommendation.features_to_offer(of_five(100 * rows, dimension, "wsum")) is None
 
 
-def test_a_plan_says_where_features_may_pay() -> None:
+def test_a_plan_says_where_features_may_pay_and_plans_none() -> None:
     many, few = (told(smc_dp.plan([n] * 5, 20)) for n in (50_000, 500))
     assert "plan.features_may_pay" in many
     assert "plan.features_may_pay" not in few
-
-
-def test_a_plan_of_features_is_refused() -> None:
     with refused("plan.no_features"):
         smc_dp.plan([5000] * 3, 12, method="newton", features="fourier:64")
 
@@ -326,9 +326,3 @@ def test_what_cannot_be_planned_is_one_line(
     arguments: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert refusal(capsys, tmp_path, "plan", "--columns", "3", *arguments.split()).startswith(line)
-
-
-def test_a_label_that_is_a_number_has_no_plan() -> None:
-    of_number = parse_bounds('[label]\ncolumn = "y"\nrange = [0, 9]\n[columns]\na = [0, 1]\n')
-    with refused("plan.of_number"):
-        smc_dp.plan([900, 700], bounds=of_number)

@@ -69,12 +69,18 @@ def test_names_that_no_run_could_have_are_refused(tmp_path: Path, names: list[st
     assert not (tmp_path / "ids").exists()
 
 
-def test_names_must_be_those_of_the_run(folder: Path) -> None:
+def test_names_must_be_those_of_the_run_and_share_no_key(folder: Path) -> None:
     assert set(identities.load_run_identities(folder, (*PARTIES, CURATOR_NAME))) == {*PARTIES, CURATOR_NAME}
     with refused("identities.no_key", name="north-2"):
         identities.load_run_identities(folder, (*PARTIES, CURATOR_NAME, "north-2"))
     with refused("identities.not_taking_part", name="north-1"):
         identities.load_run_identities(folder, (PARTIES[0], CURATOR_NAME))
+    public = json.loads((folder / "identities.json").read_text())
+    public["north-1"] = public["north-0"]
+    (folder / "identities.json").write_text(json.dumps(public))
+    (folder / "north-1.key").unlink()
+    with refused("identities.no_own_key", name="north-0"):
+        identities.load_identities(folder)
 
 
 @pytest.mark.parametrize(
@@ -116,15 +122,6 @@ def test_a_secret_key_in_place_of_the_public_file_is_named_and_not_shown(folder:
         identities.parse_identities(secret[1:], "north-0.key")
     with refused("json.unreadable"):
         identities.parse_identities(b"{", "north-0.key")
-
-
-def test_two_names_cannot_share_a_key(folder: Path) -> None:
-    public = json.loads((folder / "identities.json").read_text())
-    public["north-1"] = public["north-0"]
-    (folder / "identities.json").write_text(json.dumps(public))
-    (folder / "north-1.key").unlink()
-    with refused("identities.no_own_key", name="north-0"):
-        identities.load_identities(folder)
 
 
 def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

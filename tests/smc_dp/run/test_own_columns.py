@@ -93,7 +93,7 @@ def test_a_release_states_its_columns_and_what_reads_it_encodes_alike(made: Path
     assert found.dimension == 1 + 2 + 3 + 2 + 1 + 3 + 1 == len(stated["weights"])
 
 
-def test_rows_that_are_left_out_get_no_class_and_no_score(made: Path) -> None:
+def test_rows_that_are_left_out_get_no_class_and_no_score(made: Path, tmp_path: Path) -> None:
     found = predict(made / "run", made / "north.csv", "id")
     assert found.ids == tuple(f"north-{name}" for name in "abcde")
     assert [label == "" for label in found.labels] == [False, True, False, False, False]
@@ -103,9 +103,6 @@ def test_rows_that_are_left_out_get_no_class_and_no_score(made: Path) -> None:
     assert [score for score in found.scores if score is not None] == pytest.approx((X @ weights).tolist())
     right = sum(label == wanted for label, wanted in zip(found.labels, ("yes", "no", "yes", "no", ""), strict=True))
     assert (found.accuracy, found.tested) == (pytest.approx(right / 3), 3)  # the last row has a class, and no label
-
-
-def test_where_all_rows_are_left_out_there_is_no_accuracy(made: Path, tmp_path: Path) -> None:
     (tmp_path / "none.csv").write_text(HEADER + "b,,80,m,false,2015-03-02,30,no\n")
     found = predict(made / "run", tmp_path / "none.csv")
     assert (found.labels, found.scores, found.accuracy) == (("",), (None,), None)

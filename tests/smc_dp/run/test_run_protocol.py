@@ -211,18 +211,12 @@ def test_a_run_is_about_what_was_agreed_on(tmp_path: Path) -> None:
     """Other parties, other bounds, or coins that the marks do not tell of: refused before anything is charged."""
     data, other = hospitals((9, 8), 2), hospitals((9, 8, 7), 2)
     seeded, system = Stream.insecure_from_seed(1), Stream.from_system()
-    for agreed, rng, why in (
-        (agreement(other), seeded, partial(refused, "agreement.of_other_data")),
-        (
-            replace(agreement(data), parties=data.federation.names[::-1]),
-            seeded,
-            partial(refused, "agreement.of_other_data"),
-        ),
-        (agreement(hospitals((9, 8), 3)), seeded, partial(refused, "agreement.of_other_data")),
-        (agreement(data), system, partial(refused, "randomness.wrong_mark", mark="insecure seed")),
-        (agreement(data, seeded=False), seeded, partial(refused, "randomness.wrong_mark", mark="insecure seed")),
-    ):
-        with why():
+    turned = replace(agreement(data), parties=data.federation.names[::-1])
+    for agreed in (agreement(other), turned, agreement(hospitals((9, 8), 3))):
+        with refused("agreement.of_other_data"):
+            simulate_run(data, agreed, seeded, tmp_path / "run")
+    for agreed, rng in ((agreement(data), system), (agreement(data, seeded=False), seeded)):
+        with refused("randomness.wrong_mark", mark="insecure seed"):
             simulate_run(data, agreed, rng, tmp_path / "run")
     assert not list(tmp_path.iterdir())
 

@@ -130,11 +130,6 @@ def test_a_site_personalises_a_release_of_three_classes(place: Path, tmp_path: P
     assert predict(tmp_path / "own.model", place / "test.csv").accuracy == pytest.approx(found.accuracy.personalised)
 
 
-def named() -> str:
-    assert FOR_ANY_CLASSES[:1] == ("newton",)
-    return ", ".join(FOR_ANY_CLASSES)
-
-
 def test_noise_for_two_classes_does_not_do_for_three(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,10 +152,6 @@ def put(**fields: Any) -> Callable[[Document], None]:
     return lambda document: document.update(fields)
 
 
-def other_order(document: Document) -> None:
-    document["weights"] = [document["weights"][k] for k in (1, 0, 2)]
-
-
 def slightly(document: Document) -> None:
     document["weights"][2][1] += 2.0**-16
 
@@ -174,7 +165,7 @@ def two_of_three(document: Document) -> None:
 
 EDITS: dict[str, tuple[Callable[[Document], None], str]] = {
     "a weight": (slightly, "release.other_weights"),
-    "weights of other classes": (other_order, "release.other_weights"),
+    "weights of other classes": (lambda d: d["weights"].reverse(), "release.other_weights"),
     "one list of three": (put(weights=[0.0] * 3), "weights.not_numbers"),
     "a class too few": (put(weights=[[0.0] * 3] * 2), "weights.other_classes"),
     "lists in lists": (put(weights=[[[0.0]] * 3] * 3), "document.wrong_value"),
@@ -192,22 +183,15 @@ def test_a_release_of_another_shape_or_of_other_weights_is_refused(name: str, pl
         verify_release(f.edited(place / "run", tmp_path / "run", RELEASE, change))
 
 
-def test_the_release_as_it_was_is_used_and_is_what_an_audit_reads(place: Path) -> None:
+def test_the_release_as_it_was_is_used_and_is_what_an_audit_reads_if_it_has_classes(place: Path) -> None:
     """What the refusals above are held against; an audit knows the number of classes from the release alone."""
     assert verify_release(place / "run").missing_files_text is None
     evidence = load_evidence(place / "run")
     assert (derive_parameters(evidence).public.classes, derive_parameters(evidence).public.dimension) == (3, 3)
     found = publication.check_release(evidence)
     assert (found.status, found.code) == ("passed", "release.is_published_sum")
-
-
-def test_an_audit_refuses_what_are_no_classes(place: Path) -> None:
-    evidence = load_evidence(place / "run")
-    for classes, code in (
-        (["low"], "classes.too_few_or_many"),
-        ([str(i) for i in range(1001)], "classes.too_few_or_many"),
-    ):
-        with refused(code):
+    for classes in (["low"], [str(i) for i in range(1001)]):
+        with refused("classes.too_few_or_many"):
             derive_parameters(replace(evidence, release={**evidence.release, "classes": classes}))
 
 
@@ -253,13 +237,14 @@ def of_classes(classes: int) -> PreparedData:
 @pytest.mark.parametrize("name", [name for name in PROTOCOLS_BY_METHOD if name != "linear"])
 def test_what_a_protocol_computes_is_for_more_than_two_classes_or_refuses_them(name: str) -> None:
     """The list that a refusal names is the list of those that do not refuse, which say so themselves."""
+    assert FOR_ANY_CLASSES[:1] == ("newton",)
     assert getattr(METHODS[name], "binary", True) == (name not in FOR_ANY_CLASSES)
     two, three = of_classes(2), of_classes(3)
     assert agreed(name, two).public.classes == 2
     if name in FOR_ANY_CLASSES:
         assert agreed(name, three).public.classes == 3
         return
-    with refused("classes.only_two", method=name, got=3, others=named()):
+    with refused("classes.only_two", method=name, got=3, others=", ".join(FOR_ANY_CLASSES)):
         agreed(name, three)
 
 

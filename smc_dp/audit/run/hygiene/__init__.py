@@ -24,7 +24,11 @@ CHECKS: tuple[Check, ...] = (
         "Are all Paillier and DGK keys well formed, and do secret keys match the announced ones?",
         keys.check_keys,
     ),
-    _check("units", "Is every ciphertext a unit of its kind?", ciphertexts.check_units),
+    _check(
+        "units",
+        "Is every ciphertext a number that the encryption can produce (a unit of its group)?",
+        ciphertexts.check_units,
+    ),
     _check("repeats", "Was every ciphertext sent only once?", ciphertexts.check_repeats),
     _check("freshness", "Does every ciphertext carry new randomness?", ciphertexts.check_freshness),
     _check("nonces", "Is each nonce used at most once with each key?", nonces.check_nonces),

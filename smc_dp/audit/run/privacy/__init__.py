@@ -55,10 +55,11 @@ def _derivation(found: DerivedParameters) -> str:
     K = found.public.parties
     return (
         f"{distribution.name} noise on the sum of K = {K} models of d = {d} weights, in steps of 2**-{f}: one of n "
-        f"records moves the sum by at most D(n) = {formula} + {rounding} in {distribution.norm}, with "
-        f"mu = {_short(mu)}, G = {_short(Fraction(logistic_constants(mu).G))}, "
-        f"tau = {_short(Fraction(PUBLIC_TAU))}; the scale is {scale}, epsilon = "
-        f"{_short(target.wanted)}, lambda = {_short(Fraction(repr(found.method.lam)))}. "
+        f"records moves the sum by at most D(n) = {formula} + {rounding} in {distribution.norm}. "
+        f"Here mu = {_short(mu)} (twice lambda = {_short(Fraction(repr(found.method.lam)))}), "
+        f"G = {_short(Fraction(logistic_constants(mu).G))} (how far one record moves a gradient), and "
+        f"tau = {_short(Fraction(PUBLIC_TAU))} (tolerance of training). "
+        f"The scale of the noise is {scale}, with epsilon = {_short(target.wanted)}. "
         f"D(1) = {D}, scale(1) = {_short(distribution.scale)}."
     )
 

@@ -199,21 +199,19 @@ def two_for_one() -> Evidence:
     return evidence_of(setup(3, 2, program=Lie(P2, Reshare, halves, "").programmed()))
 
 
-TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
-    "short Paillier key": (
-        "keys",
-        "paillier_key.of_another_length",
-        {},
-        known_lie("small key of P1"),
-    ),
+Caught = tuple[str, str, dict[str, Any], Callable[[], Evidence]]
+"""The check, its code, some of its fields, and the evidence."""
+
+
+def canary(name: str, owner: str, reader: str, made: Callable[[], Evidence]) -> Caught:
+    return "canaries", "canaries.read", {"name": name, "owner": repr(owner), "reader": repr(reader)}, made
+
+
+TWINS: dict[str, Caught] = {
+    "short Paillier key": ("keys", "paillier_key.of_another_length", {}, known_lie("small key of P1")),
     "proof in another order": ("keys", "paillier_key.proof_fails", {}, known_lie("wrong proof")),
     "modulus 3 mod 4": ("keys", "key.unusable_public", {}, known_lie("modulus 3 mod 4")),
-    "small factor": (
-        "keys",
-        "paillier_key.small_factor",
-        {},
-        known_lie("small factor"),
-    ),
+    "small factor": ("keys", "paillier_key.small_factor", {}, known_lie("small factor")),
     "short comparison key": ("keys", "key.no_units", {}, known_lie("comparison key small")),
     "composite p": ("keys", "key.unusable_secret", {}, known_lie("shared key composite")),
     "another secret key for one": (
@@ -258,12 +256,7 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
         {"number": 2},
         record(lambda e: e.sender == C and e.number == 3, number=lambda e: 2),
     ),
-    "somebody's session key": (
-        "nonces",
-        "greeting.another_key",
-        {"sender": "'P2'"},
-        edited(two_greetings),
-    ),
+    "somebody's session key": ("nonces", "greeting.another_key", {"sender": "'P2'"}, edited(two_greetings)),
     "one session key for two": ("nonces", "greeting.shared_key", {}, one_session_key),
     "short blinding": ("masks", "masks.too_short", {"place": "Blinded.a"}, mutant("r is too short")),
     "no mask": ("masks", "masks.too_short", {"place": "Masked.psi"}, mutant("s is missing")),
@@ -275,36 +268,13 @@ TWINS: dict[str, tuple[str, str, dict[str, Any], Callable[[], Evidence]]] = {
         lie(P2, Half, too_long),
     ),
     "sizes unshared": ("canaries", "canaries.read", {"reader": "'charlie'"}, mutant("sizes are not shared")),
-    "noise unmasked": (
-        "canaries",
-        "canaries.read",
-        {"name": "eta_1(1)", "owner": "'P1'", "reader": "'charlie'"},
-        mutant("s is missing"),
+    "noise unmasked": canary("eta_1(1)", "P1", "charlie", mutant("s is missing")),
+    "one share for all coordinates": canary("w_2(1) - w_2(2)", "P2", "charlie", again("one share for all coordinates")),
+    "one mask for all coordinates": canary(
+        "eta_1(1) - eta_1(2)", "P1", "charlie", again("one mask for all coordinates")
     ),
-    "one share for all coordinates": (
-        "canaries",
-        "canaries.read",
-        {"name": "w_2(1) - w_2(2)", "owner": "'P2'", "reader": "'charlie'"},
-        again("one share for all coordinates"),
-    ),
-    "one mask for all coordinates": (
-        "canaries",
-        "canaries.read",
-        {"name": "eta_1(1) - eta_1(2)", "owner": "'P1'", "reader": "'charlie'"},
-        again("one mask for all coordinates"),
-    ),
-    "the second pack is not masked": (
-        "canaries",
-        "canaries.read",
-        {"name": "eta_1(4)", "owner": "'P1'", "reader": "'charlie'"},
-        again("a mask for one pack only"),
-    ),
-    "weights in two shares for one": (
-        "canaries",
-        "canaries.read",
-        {"name": "w_2(1)", "owner": "'P2'", "reader": "'P1'"},
-        two_for_one,
-    ),
+    "the second pack is not masked": canary("eta_1(4)", "P1", "charlie", again("a mask for one pack only")),
+    "weights in two shares for one": canary("w_2(1)", "P2", "P1", two_for_one),
 }
 
 

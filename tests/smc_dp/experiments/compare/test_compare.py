@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -22,7 +21,7 @@ from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.experiments.compare import charts, report, runner, study, task
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain_data
-from smc_dp.experiments.compare.results import Trial, trials_from_csv
+from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.runner import ExperimentGrid
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
 from smc_dp.methods.model import LinearModel
@@ -303,36 +302,6 @@ def test_models_measured_together_are_measured_as_each_on_its_own():
     assert task.measure_quality([], test) == []
 
 
-@pytest.mark.slow
-def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path):
-    many = ["--repeats", "25", "--epsilons", "1", "--parties", "3", "--trust", "aggregator"]
-    command = ["lab", "compare", "--methods", "wsum,local", *many, "--insecure-seed", "7", "--jobs", "1"]
-    out = tmp_path / "out"
-    process = subprocess.Popen([sys.executable, "-m", "smc_dp.cli", *command, "--out", str(out)], cwd=ROOT,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ)  # fmt: skip
-    deadline = time.monotonic() + 60
-    while len(stamps(out)) < 5 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    before = stamps(out)
-    assert 5 <= len(before) < 50
-    assert not (out / "results.csv").exists()
-    document = json.loads((out / "plan.json").read_text())
-    delta = Fraction(1, 10**5)
-    entries = tuple(GridEntry(m, m, "proven", (Fraction(1),), delta=delta) for m in ("wsum", "local"))
-    deal = Partition(parties=3, auxiliary=100, labelled=50)
-    plan = GridPlan((replace(SETTING, deal=deal),), entries, repeats=25, insecure_seed=7)
-    assert document["digest"] == plan.digest
-    grid = run(plan, out)
-    after = stamps(out)
-    assert len(after) == 50
-    assert {name: after[name] for name in before} == before
-    assert len(trials_from_csv((out / "results.csv").read_bytes(), "results")) == 50
-    assert figures_of(grid) == figures_of(run(plan, tmp_path / "uninterrupted"))
-    assert not list(out.rglob("*.partial"))
-
-
 def descendants(pid: int) -> set[int]:
     listed = subprocess.run(["ps", "-eo", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in listed.splitlines()]
@@ -462,19 +431,11 @@ def statement(**changes) -> dict:
     return plain_data(replace(found, **changes))
 
 
+ROW = {"dataset": "s", "method": "wsum", "trust": "aggregator", "calibration": "proven", "epsilon": "1", "repeats": [0]}
+
+
 def test_the_page_escapes_and_says_the_worst_guarantee():
-    rows = [
-        {
-            "dataset": "s",
-            "method": "wsum",
-            "trust": "aggregator",
-            "calibration": "proven",
-            "epsilon": "1",
-            "statement": s,
-            "repeats": [0],
-        }
-        for s in (statement(), statement(epsilon=0.75), statement(epsilon=0.25))
-    ]
+    rows = [ROW | {"statement": s} for s in (statement(), statement(epsilon=0.75), statement(epsilon=0.25))]
     failure = {"failure": "<script>alert(1)</script>", "setting": {"name": "s"}, "repeat": 3,
                "entry": {"label": "wsum", "calibration": "proven", "trust": "aggregator"}}  # fmt: skip
     text = html(
@@ -507,8 +468,7 @@ def test_the_page_says_when_an_area_is_not_defined():
 
 def test_a_release_without_any_guarantee_is_the_worst():
     none = plain_data(PrivacyStatement("none", None, 0.0, "record", "replace", "nobody", ("Because.",)))
-    named = {"method": "m", "trust": "aggregator", "calibration": "paper", "epsilon": "1"}
-    rows = [{**named, "statement": s} for s in (none, statement())]
+    rows = [ROW | {"statement": s} for s in (none, statement())]
     assert report.guarantee_rows(rows)[0]["given"] == ["1 → nothing"]
     assert report.guarantee_rows(rows[1:])[0]["given"] == ["1 → epsilon = 0.5"]
 

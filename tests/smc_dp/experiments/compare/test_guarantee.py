@@ -141,33 +141,17 @@ def test_a_sentence_quotes_the_guarantee():
     assert "asked" not in here((at[0], at[1]), trials=(*ours, *twin))
 
 
-def a_study(axis: study.Axis = "epsilon") -> tuple[Study, Panel, list[Trial]]:
-    """A picture of everything: printed noise with a guarantee and without, proven noise, no noise and a baseline."""
-    panel = Panel(
-        "A title that is as long as those of the papers' figures are: noise as printed", ("s",), axis, "error"
-    )
-    asked = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)
-    entries = tuple(
-        GridEntry(f"{m}, λ = 0.001", m, c, (None,))
-        for m, c in (("prr_mean", "paper"), ("ofpa", "paper"), ("wsum", "proven"))
-    )
-    trials = [
-        replace(trial(f"{method}, λ = 0.001", e, None if e == math.inf else given, 0.9 - 0.004 / e), calibration=c)
-        for e in asked
-        for method, c, given in (("prr_mean", "paper", 0.0928 * e), ("ofpa", "paper", None), ("wsum", "proven", e))
-    ]
-    trials.append(trial("batch", math.inf, None, 0.9, calibration="none"))
-    baseline = GridEntry("batch", "batch", None, (None,))
-    stated = (PaperFigure(Point("s", "prr_mean, λ = 0.001", "paper", 0.5), 0.2, "error", "x"),)
-    shown = Study("x", "X", "Words", replace(PLAN, entries=(*entries, baseline)), (panel,), stated)
-    return shown, panel, trials
-
-
 def test_curves_over_settings_say_their_guarantee():
-    shown, panel, trials = a_study()
-    panel = replace(panel, axis="setting", places=(1.0,), epsilons=(0.5, math.inf))
+    """Printed noise with a guarantee and without, proven noise, and none."""
+    methods = (("prr_mean", "paper", 0.0464), ("ofpa", "paper", None), ("wsum", "proven", 0.5))
+    entries = tuple(GridEntry(m, m, c, (None,)) for m, c, _ in methods)
+    trials = [
+        trial(method, asked, None if asked == math.inf else given, calibration=c)
+        for asked in (0.5, math.inf)
+        for method, c, given in methods
+    ]
+    panel = Panel("p", ("s",), "setting", "error", places=(1.0,), epsilons=(0.5, math.inf))
+    shown = Study("x", "X", "Words", replace(PLAN, entries=entries), (panel,))
     notes = {line.label: line.note for line in charts.panel_curves(panel, shown, trials)}
-    assert notes["prr_mean, λ = 0.001 (paper), ε = 0.5 asked"] == "guaranteed ε ≤ 0.0464"
-    assert (
-        notes["ofpa, λ = 0.001 (paper), ε = 0.5 asked"] == notes["wsum, λ = 0.001 (proven), no noise"] == "no guarantee"
-    )
+    assert notes["prr_mean (paper), ε = 0.5 asked"] == "guaranteed ε ≤ 0.0464"
+    assert notes["ofpa (paper), ε = 0.5 asked"] == notes["wsum (proven), no noise"] == "no guarantee"
