@@ -92,7 +92,8 @@ def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     figure = "no epsilon"
     if follows["epsilon"] is not None:
         figure = f"epsilon {short_figure(follows['epsilon'])}, delta {short_delta(follows['delta'])}"
-    return passed("statement.holds", kind=_KINDS[follows["kind"]], figure=figure)
+    kind: GuaranteeKind = follows["kind"]
+    return passed("statement.holds", kind=kind, called=_KINDS[kind], figure=figure)
 
 
 def _due(evidence: Evidence) -> list[str]:
