@@ -113,6 +113,12 @@ def test_a_spoilt_folder_is_one_line_without_secrets(
     assert content is None or len(content) < 20 or content.decode("latin-1") not in printed.err
 
 
+def test_a_folder_without_public_keys_is_refused_for_that(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "none"):
+        with refused("identities.no_public_keys"):
+            identities.load_identities(folder)
+
+
 def test_a_secret_key_in_place_of_the_public_file_is_named_and_not_shown(folder: Path) -> None:
     secret = (folder / "north-0.key").read_bytes()
     with refused("identities.secret_instead") as caught:
