@@ -211,6 +211,7 @@ def test_noise_of_the_statistic_has_the_gamma_length() -> None:
 def test_whatever_the_noise_there_is_a_model() -> None:
     voters, test = a_simulation()
     trained = SoftStatistic().train_from(voters)
+    assert any("secure sum" in said for said in trained.method.statement(trained.public, Target(1)).caveats)
     for epsilon in (Fraction(1, 10**9), Fraction(1, 10**4)):
         assert 0 <= trained.release(Target(epsilon), Stream.from_system()).model.accuracy(test) <= 1
 
