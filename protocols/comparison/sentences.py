@@ -15,8 +15,9 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "compare 0": cite_notes(
             _PACKAGE,
             _WHERE,
-            "The cofactor of each prime is stepped rather than prime; nothing in the scheme rests on it. ... "
-            "Semi-honest: a holder with a malformed key could learn bits of the chooser's masked input.",
+            "Each prime of the key is found by counting up its cofactor, which need not be prime. ... The comparison "
+            "is for semi-honest participants: a holder with a malformed key could learn bits of the chooser's masked "
+            "input.",
         ),
         "compare 1": cite_notes(
             _PACKAGE,
@@ -27,9 +28,9 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "compare 2": cite_notes(
             _PACKAGE,
             _WHERE,
-            "Only the holder learns the answer. It sees at most one zero at a uniform place among uniform non-zero "
-            "residues mod u; the zero is there with probability one half whatever x and y are, since delta_a is a "
-            "coin.",
+            "Only the holder learns the answer. It sees random non-zero numbers mod u, with at most one zero among "
+            "them at a random place. The zero is there with probability one half whatever x and y are, for the "
+            "chooser's random bit delta_a decides it.",
         ),
     }
 )

@@ -36,7 +36,9 @@ async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Run Charlie, the untrusted curator: no input; his published share of the noisy sum out, and all commitments."""
+    """Run Charlie, the untrusted curator. He has no input. His outputs are his published share of the noisy sum and all
+    commitments.
+    """
     keys = await me.stage(setup.curator, p)
     halves = await me.stage(stage1.curator, p, keys)
     smallest = await me.stage(stage1.smallest, p, keys, halves)

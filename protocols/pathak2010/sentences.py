@@ -123,10 +123,16 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "xi, zeta": "homomorphic encryption (Paillier) under the key of the parties, and under Charlie's key: products "
         "of ciphertexts decrypt to sums",
         "pi_1, pi_2": "secret permutations: of the parties, unknown to Charlie; of Charlie, unknown to the parties",
-        "r, a~, b~": "Charlie's blinding numbers; shares that they blind, after both permutations",
-        "slot": "place of a party after pi_1",
-        "u, v": "vector with 1 at the smallest place and 0 elsewhere: after pi_1, and in the order of the parties",
+        "r, a~, b~": "Charlie's blinding numbers; the shares after blinding and both permutations",
+        "slot": "place of a party after pi_1; in a packed ciphertext, the place of one number",
+        "u, v": "1 at the party with the fewest rows and 0 elsewhere: in the order after both permutations, and in "
+        "that of the parties",
         "psi, s": "selected noise, encrypted; mask that P_1 adds to it",
-        "w^s": "published sum of the models with the noise",
+        "w^s": "mean of the models with the noise, so that K w^s is the published sum",
+        "randomiser, h_s": "random factor of a ciphertext; public number whose powers are such factors",
+        "L', M": "bits of a share of a size; 2**64, modulus of the published sum",
+        "holder, chooser": "Charlie and P_1 in a comparison of x and y: the holder has the key and learns the answer",
+        "[y_i], [c_i]": "encrypted bits of y; encrypted numbers of which one is zero if the answer is yes, blinded by "
+        "the chooser. delta_a is its random bit, which decides whether yes means x < y or x > y",
     }
 )

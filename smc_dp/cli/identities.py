@@ -27,7 +27,11 @@ def _describe_group() -> None:
 def new_identities(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="[DIR] NAME...", help="One name; or the folder to make and the names of all parties."),
+        typer.Argument(
+            metavar="[DIR] NAME...",
+            help="One name, as in `identities new north`; or a new folder and the names of all parties, as in "
+            "`identities new ids north south`.",
+        ),
     ],
 ) -> None:
     """Make the key pair of one participant here. Or make those of all parties and of the curator in a new folder.

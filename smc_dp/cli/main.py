@@ -231,8 +231,9 @@ def _of_wrong_use(error: Any) -> str:
         wanted = f"{option} {missing.metavar or ''}".strip()
         return f"{message.removesuffix('.')}. Give {wanted}: {missing.help.removeprefix('SECRET: ')}"
     if context is None or not isinstance(context.command, typer.core.TyperGroup):
-        more = f" All options: `{context.command_path} --help`" if context is not None else ""
-        return f"{message}.{more}" if getattr(error, "possibilities", None) else str(message)
+        is_unknown = context is not None and message.startswith("No such option")
+        end = "" if message.endswith((".", "?")) else "."
+        return f"{message}{end} All options: `{context.command_path} --help`" if is_unknown else str(message)
     commands = ", ".join(context.command.commands)
     end = "" if message.endswith((".", "?")) else "."
     return f"{message}{end} The commands of {context.command_path}: {commands}."

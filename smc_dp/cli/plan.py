@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 def plan_learning(
     said: Mapping[str, Any],
     sizes: Annotated[
-        str, typer.Option(metavar="5000,800,30|NAME=5000,...", help="How many rows each party has, by name or without.")
+        str,
+        typer.Option(
+            metavar="5000,800,30|NAME=5000,...",
+            help="Number of rows of each party: 5000,800,30 or, with names, north=5000,south=800.",
+        ),
     ],
     columns: Annotated[
         str | None,

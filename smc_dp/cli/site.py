@@ -58,7 +58,9 @@ Views = Annotated[
 def join_study(
     study_file: StudyPath,
     key: OwnKey,
-    ledger: Annotated[Path, typer.Option(metavar="FILE", help="Ledger of this site.")],
+    ledger: Annotated[
+        Path, typer.Option(metavar="FILE", help="Ledger of this site, which `smc-dp ledger init` makes.")
+    ],
     policy: Annotated[Path, typer.Option(metavar="own.toml", help="Policy of this site; it never leaves the site.")],
     data: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Rows of this site [default: as in own.toml].")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias, cast
 
@@ -15,6 +16,8 @@ from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
 LINE = "{line}"
 """Place in a clause for the line that is to be written."""
+AND_LINE = f", and {LINE}"
+"""End of a clause that says first what a person has to fill in in the line."""
 LEVEL = "LEVEL"
 """Place in a line for the name of a level, which a person has to fill in."""
 SettingChoices: TypeAlias = tuple[tuple[str, Settings], ...]
@@ -87,12 +90,23 @@ class FormatFault(InputFault):
 
     def in_list(self) -> FormatFault:
         """Return the fault as a list has it, below which the lines stand."""
-        if not self.to_complete and not self.choices:
-            return self.with_line("write the lines below")
-        line = self._line(replace(self.form, place=OWN_SETTINGS_FILE), self.to_complete)
+        return self.in_sections() if self.to_complete or self.choices else self.with_line("write the lines below")
+
+    def in_sections(self) -> FormatFault:
+        """Return the fault with its settings alone, by their sections: those of several faults go into one file."""
+        settings = joined(self.settings, self.to_complete)
+        line = self._line(replace(self.form, place=OWN_SETTINGS_FILE), settings)
         place = self.form.place
-        where = place if place == OWN_SETTINGS_FILE else f"a file {place} beside it"
+        beside = f"the file {place} in the folder of {PurePath(place.removesuffix('.toml')).name}"
+        where = place if place == OWN_SETTINGS_FILE else beside
         return self.with_line(line.replace(f" of {OWN_SETTINGS_FILE}", f" of {where}"))
+
+    def referring(self) -> FormatFault:
+        """Return the fault with a reference to its line, which a fault above it has."""
+        if AND_LINE not in self.clause:
+            return self.with_line("write what an error above says")
+        clause = self.clause.replace(AND_LINE, " in the line that an error above prints")
+        return replace(self, clause=clause).with_line("")
 
     def with_line(self, line: str) -> FormatFault:
         """Return the fault with this text in place of its line."""
@@ -105,7 +119,7 @@ class FormatFault(InputFault):
             (column, tuple((place if level == LEVEL else level, texts) for level, texts in levels))
             for column, levels in cast("ColumnAliases", self.to_complete.get("aliases", ()))
         )
-        return replace(self, clause=self.clause.replace(LEVEL, place), to_complete={"aliases": told})
+        return replace(self, clause=self.clause.replace(LEVEL, place, 1), to_complete={"aliases": told})
 
     def _is_consistent(self, settings: Settings) -> bool:
         try:
@@ -136,7 +150,7 @@ def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
     uses, found, told = Counter(lines), list[Fault](), set[str]()
     for fault, line in zip(every, lines, strict=True):
         if isinstance(fault, FormatFault) and line and uses[line] > 1:
-            fault = fault.with_line("write what stands above" if line in told else line)
+            fault = fault.referring() if line in told else fault.with_line(line)
         found.append(fault)
         told |= {line} - {""}
     return found

@@ -17,6 +17,7 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.cell_values import parse_text
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.preprocess import EncodedTable, examine_table, label_column
+from smc_dp.data.refused_input import FormatFault
 from smc_dp.data.table import ParsedColumn, Table, parse_column
 from smc_dp.data.validation_errors import (
     TableFault,
@@ -26,6 +27,7 @@ from smc_dp.data.validation_errors import (
     explain_fault,
     refused_column,
 )
+from smc_dp.data.whole_advice import complete_advice
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +69,11 @@ def known_labels(table: Table, bounds: Bounds, label: str) -> tuple[NDArray[np.f
     """Return the class number or the outcome of each row, NaN where its cell has none, and the faults of such cells."""
     column = label_column(bounds, label, LEAVE_OUT)
     read = parse_column(table, column)
-    return read.values, column_faults(table, column, read, is_label=True)
+
+    def examine(other: Table) -> tuple[TableFault, ...]:
+        return column_faults(other, column, parse_column(other, column), is_label=True)
+
+    return read.values, complete_advice(table, column_faults(table, column, read, is_label=True), examine)
 
 
 def texts_or_nothing(table: Table, name: str) -> tuple[str, ...]:
@@ -104,14 +110,19 @@ def _refused(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:
         subject = refused_column(table, column, read)
         said: dict[int, Fault] = {}
         wrong = _wrong(read)
-        found |= {i: (blank_rows_fault(table).fault,) for i in np.flatnonzero(wrong & blank).tolist()}
+        found |= {i: (_in_sections(blank_rows_fault(table).fault),) for i in np.flatnonzero(wrong & blank).tolist()}
         for i in np.flatnonzero(wrong & ~blank).tolist():
             cell = int(read.codes[i])
             if cell not in said:
                 explained = explain_fault(read.faults[cell], read.cells[cell], subject)
-                said[cell] = explained.within(f"column {shown(column.name)}")
+                said[cell] = _in_sections(explained).within(f"column {shown(column.name)}")
             found[i] = (*found.get(i, ()), said[cell])
     return found
+
+
+def _in_sections(fault: Fault) -> Fault:
+    """Return the fault of a row with its settings by section: what the reasons of several rows advise goes together."""
+    return fault.in_sections() if isinstance(fault, FormatFault) else fault
 
 
 def _wrong(read: ParsedColumn) -> NDArray[np.bool_]:

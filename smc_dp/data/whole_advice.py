@@ -47,12 +47,22 @@ def complete_advice(
             settings, left = tried, last
     known = {(fault.column, fault.code) for fault in found}
     late = (fault for fault in left if (fault.column, fault.code) not in known)
-    every = _with_places((*found, *map(_said_as_later, late)))
+    return _with_one_line(_with_places((*found, *map(_said_as_later, late))), settings)
+
+
+def join_advice(some: Sequence[TableFault], others: Sequence[TableFault]) -> tuple[tuple[TableFault, ...], ...]:
+    """Return the faults of two parts of a table, each with complete advice, with one line for all."""
+    every = _with_one_line((*some, *others), _joined({}, (*some, *others)))
+    return every[: len(some)], every[len(some) :]
+
+
+def _with_one_line(faults: Sequence[TableFault], settings: Settings) -> tuple[TableFault, ...]:
+    """Return the faults with these settings, and all that a person has to fill in, in the line of each."""
     to_complete: Settings = {}
-    for fault in every:
+    for fault in faults:
         if isinstance(fault.fault, FormatFault):
             to_complete = joined(to_complete, fault.fault.to_complete)
-    return tuple(fault.completed(settings, to_complete) for fault in every)
+    return tuple(fault.completed(settings, to_complete) for fault in faults)
 
 
 def _said_as_later(fault: TableFault) -> TableFault:

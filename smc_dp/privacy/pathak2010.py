@@ -40,8 +40,9 @@ _ONE_KEY = (
 )
 _LIMITS = (
     _ONE_KEY,
-    "Inside the protocol the guarantee is computational (SIM-CDP). It rests on the encryption, and on semi-honest "
-    "participants, who follow the protocol even if they are curious.",
+    "Against those who see messages of the protocol, and not only the release, the guarantee is computational "
+    "(SIM-CDP). It rests on the encryption, and on semi-honest participants, who follow the protocol even if they are "
+    "curious.",
     "The sizes of the data sets are not protected. The smallest one sets the scale of the noise and can be estimated "
     "from the release.",
     "The fact that a run takes place at all, or is refused because of the rows of a party (only one class, an unknown "

@@ -75,6 +75,8 @@ def create_identity(folder: Path, name: str, rng: Stream) -> tuple[Path, Path, b
 
 def read_public_identities(folder: Path) -> dict[str, bytes]:
     """Return the public keys in a folder by name; raise an InputError where they cannot be read."""
+    if not os.path.lexists(folder / PUBLIC_FILE):
+        raise InputError("identities.no_public_keys", folder=str(folder))
     return read_identities(folder / PUBLIC_FILE)
 
 

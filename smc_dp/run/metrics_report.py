@@ -65,11 +65,8 @@ def figures_by_release(found: Mapping[str, Metrics]) -> PageTable:
     first = next(iter(found.values()))
     names = [term for term, _ in _facts(first)]
     rows = tuple(zip(names, *terms, strict=True))
-    of = (
-        ""
-        if first.threshold is None
-        else f"; the positive class, whose sensitivity and precision stand here, is {shorten(first.classes[1].name)}"
-    )
+    positive = f". Sensitivity and precision are those of the class {shorten(first.classes[1].name)}"
+    of = "" if first.threshold is None else positive
     return PageTable(f"Other figures on the test rows{of}", ("figure", *found), rows, tuple(range(1, len(found) + 1)))
 
 

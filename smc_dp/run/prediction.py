@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,9 +18,11 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
 from smc_dp.data.preprocess import EncodedTable
+from smc_dp.data.refused_input import each_line_once
 from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_labels, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
+from smc_dp.data.whole_advice import join_advice
 from smc_dp.methods.model import FourierFeatures, Weights, choose_classes, probabilities, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
 from smc_dp.run.one_class import only_class
@@ -217,6 +219,7 @@ def _predictions(
             metrics = measure_release(
                 classes, of_rows[tested], None if sure is None else sure[tested], names, limit or HALF
             )
+    faults = each_line_once(map(_counted, (*made.kinds, *unlabelled)))
     return Predictions(
         labels=_placed(labels, encoded, len(ids), ""),
         accuracy=metrics.accuracy if isinstance(metrics, Metrics) else None,
@@ -230,9 +233,9 @@ def _predictions(
         probabilities=None if sure is None else _placed(_numbers(sure), encoded, len(ids), None),
         reasons=tuple(made.reasons.get(i, ()) for i in range(len(ids))),
         refused=len(made.refused),
-        kinds=tuple(map(_counted, made.kinds)),
+        kinds=tuple(faults[: len(made.kinds)]),
         unlabelled_rows=sum(kind.count for kind in unlabelled),
-        unlabelled=tuple(map(_counted, unlabelled)),
+        unlabelled=tuple(faults[len(made.kinds) :]),
         threshold=limit,
         metrics=metrics,
         are_numbers=is_number,
@@ -274,7 +277,8 @@ def _encoded(table: Table, bounds: Bounds) -> tuple[FittingRows, Array | None, t
     known, wrong = known_labels(
         table if len(kept) == table.rows else table.take(kept, table.source), bounds, bounds.label
     )
-    return found, known, wrong
+    kinds, wrong = join_advice(found.kinds, wrong)
+    return replace(found, kinds=kinds), known, wrong
 
 
 def _counted(kind: TableFault) -> Fault:

@@ -9,7 +9,7 @@ from smc_dp.pages.shortening import first_texts, shorten
 from smc_dp.run.metrics_report import metrics_blocks
 from smc_dp.run.prediction import Predictions
 
-_MOST_KINDS, _LONGEST = 5, 400
+_MOST_KINDS, _LONGEST = 5, 1000  # a line that is to be copied must not be cut short
 
 
 def prediction_blocks(found: Predictions, of: str) -> Iterator[PageBlock]:

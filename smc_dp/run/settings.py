@@ -234,7 +234,11 @@ class DataRoles(Document):
     parties_by: str | None = _setting(
         "Column that names the party of each row, where a single `party` file has the rows of all.", "COLUMN"
     )
-    label: str | None = _setting("The column of classes.", "COLUMN", short=(RUN,))
+    label: str | None = _setting(
+        "The column to predict: classes, or a number for linear [default: the one that the bounds name].",
+        "COLUMN",
+        short=(RUN,),
+    )
     bounds: Path | None = _setting("TOML file of public bounds, categories and classes.", "FILE", short=(RUN,))
     test: Path | None = _setting("CSV or Parquet file to measure the accuracy on.", "FILE", short=(RUN,))
     auxiliary: str | None = _setting(

@@ -74,11 +74,12 @@ def _section(
     seen = replace(attack, variants=(*attack.attacked, *attack.fixed))
     if any(v.trials > FEWEST_TRIALS for v in seen.variants):
         return without_numbers(
-            attack, f"Not measured here, where it takes too long: smc-dp lab attack {attack.name} does."
+            attack,
+            f"Not measured on this page, because it takes too long. To measure it: smc-dp lab attack {attack.name}",
         )
     if time.process_time() >= end:
-        why = f"Not measured here, where {seconds:g} s of processor time were for attacks"
-        return without_numbers(attack, f"{why}: smc-dp lab attack {attack.name} does.")
+        why = f"Not measured on this page: its attacks have {seconds:g} s of processor time"
+        return without_numbers(attack, f"{why}. To measure it: smc-dp lab attack {attack.name}")
     measured = []
     for variant in seen.variants:
         if progress:

@@ -16,7 +16,7 @@ from smc_dp.leakage.matrix_text import join_names, name_secret
 LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
     ("own", "drew"),
     ("all", "can compute"),
-    ("listed", "can compute, as one of a few numbers,"),
+    ("listed", "can compute a few numbers that include"),
     ("partly", "can get hints on"),
 )
 BEYOND_RESULT = "which is more than the result and their own inputs tell"
@@ -114,7 +114,7 @@ class Knowledge:
         """Return knowledge in words that fit one subject and several."""
         parts: list[str] = []
         for smallest in sorted({k.smallest for k in known}):
-            where = f"{'' if parts else ','} where {smallest} has the smallest number," if smallest else ""
+            where = f"{'' if parts else ','} if {smallest} has the fewest rows," if smallest else ""
             here = [k for k in known if k.smallest == smallest]
             rows = [row for row in self.rows(members) if smallest in ("", row.smallest)]
             others = list(dict.fromkeys(s for row in rows for s, c in row.cells.items() if c.level != "own"))

@@ -84,9 +84,11 @@ def _shown(row: Row) -> Mapping[str, str]:
 
 def _names(trace: KnowledgeTrace) -> str:
     """Return the meaning of the letters that name secrets."""
-    symbols = dict.fromkeys(_letter(s) for row in trace.knows[-1].matrix.rows for s in row.cells)
+    secrets = list(dict.fromkeys(s for row in trace.knows[-1].matrix.rows for s in row.cells))
+    symbols = dict.fromkeys(map(_letter, secrets))
+    example = next((f", as in {s}" for s in secrets if "_" in s and "(" in s and " - " not in s), "")
     meant = (f"{x} for {SECRET_GROUPS[x].removeprefix('other ')}" for x in symbols if x in SECRET_GROUPS)
-    return f"{NAMING}. The letters: {', '.join(meant)}."
+    return f"{NAMING}{example}. The letters: {', '.join(meant)}."
 
 
 def _letter(secret: str) -> str:

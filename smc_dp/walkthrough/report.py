@@ -66,8 +66,9 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
     what = tuple(Prose(_first(sys.modules[module].__doc__)) for module in modules)
     worlds = f", {trace.worlds} worlds (secret permutations and orders of the sizes)" if trace.worlds > 1 else ""
     many = len(trace.settings) > 1
-    setting = f"the first of {len(trace.settings)} settings" if many else "one setting"
-    worst = " The audit's matrix shows the worst of all settings." if many else ""
+    setting = f"the parameters above, the first of {len(trace.settings)} choices" if many else "the parameters above"
+    name = protocol.program.name
+    worst = f" With others a coalition can know more: smc-dp lab matrix {name} shows the worst of all." if many else ""
     symbols = (Section("Letters and words", (FactList(tuple(protocol.symbols.items())),)),) if protocol.symbols else ()
     made = (
         f"Made by smc-dp {__version__}, command lab walkthrough.",

@@ -105,9 +105,9 @@ def _power(found: DistributionCheck) -> str:
     }
     if not noticed:
         return f"No difference would be noticed in {POWER:.0%} of cases"
-    shifts = "; ".join(f"{shift:.2f} or more between {who}" for who, shift in noticed.items())
+    shifts = ", or by ".join(f"{shift:.2f} or more between {who}" for who, shift in noticed.items())
     return (
-        f"In {POWER:.0%} of cases the tests would notice a difference in the probability of an event: {shifts}. "
+        f"The tests would notice in {100 * POWER:g} % of cases if the probability of an event differed by {shifts}. "
         "Smaller differences could be missed"
     )
 

@@ -7,10 +7,11 @@ where it would fill a sheet, for a page has to fit into its 2 MB.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import get_args
 
 import numpy as np
@@ -52,6 +53,29 @@ from smc_dp.run.release_report import NO_PROOF
 NO_LEDGERS = "No ledgers were given, and no exports of them, so no budget is known."
 UNREADABLE_STATEMENT = "The privacy statement in release.json cannot be read."
 VIEWS = "A view holds the messages and secrets of one participant, as it recorded them."
+_NO_VIEWS, _FEW_VIEWS, _OTHER_CODE = (
+    "no views were given",
+    "too few views were given",
+    "no result is stored for this code",
+)
+_NOT_CHECKED: Mapping[str, str] = MappingProxyType(
+    {
+        "identities.not_given": "no public keys were given",
+        "views.not_given": _NO_VIEWS,
+        **dict.fromkeys(
+            ("views.no_party", "views.no_party_noise", "views.no_party_model"), "no view of a party was given"
+        ),
+        "masks.slack_without_views": _NO_VIEWS,
+        "canaries.too_few_views": _FEW_VIEWS,
+        "structure_together.too_few_views": _FEW_VIEWS,
+        "check.not_finished": "the time was up",
+        "transcript.loose_lines": "an earlier check did not pass",
+        "role_code.differs": _OTHER_CODE,
+        "role_code.no_result": _OTHER_CODE,
+    }
+)
+_OTHER_REASONS = "of what the table of checks says"
+_NOTHING_TO_CHECK = "this run has nothing that they check"
 _SHORT, _VERDICT, _LONG, _DETAIL = 60, 200, 280, 3000  # characters of a name, a verdict, a sentence, a detail
 _FEW, _REASONS, _ROWS = 6, 3, 4  # names in a row, reasons that keep a level away, budgets that are not alike
 _MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
@@ -286,14 +310,13 @@ def _counts(findings: Sequence[Finding]) -> Iterator[PageBlock]:
     """Yield how many checks had which outcome, and the names of those that were not possible."""
     counts = Counter(finding.outcome.status for finding in findings)
     yield Prose(", ".join(f"{counts[status]} {status}" for status in get_args(Status)) + f". {VIEWS}")
-    undone = [(f.check.name, f.outcome.inapplicable) for f in findings if f.outcome.status == "not possible"]
-    kinds = (
-        "Not checked, because a file was not given, an earlier check did not pass, or the protocol's code was changed",
-        "Not checked, because this run has nothing that they check",
-    )
-    for at, said in enumerate(kinds):
-        if names := [name for name, inapplicable in undone if inapplicable == at]:
-            yield Prose(f"{said}: {', '.join(names)}.")
+    undone: dict[str, list[str]] = {why: [] for why in (*_NOT_CHECKED.values(), _OTHER_REASONS, _NOTHING_TO_CHECK)}
+    for finding in (one for one in findings if one.outcome.status == "not possible"):
+        why = _NOT_CHECKED.get(finding.outcome.code, _OTHER_REASONS)
+        undone[_NOTHING_TO_CHECK if finding.outcome.inapplicable else why].append(finding.check.name)
+    for why, names in undone.items():
+        if names:
+            yield Prose(f"Not checked, because {why}: {', '.join(names)}.")
 
 
 def _detail(finding: Finding) -> str:

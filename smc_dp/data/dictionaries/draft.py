@@ -178,14 +178,19 @@ def _label(entry: DescribedColumn | None) -> Iterator[_Line]:
         yield _Line(
             f"column = {_QUOTED}  # name the column of classes, and delete the line of that column below", waits=True
         )
-        yield _Line(f"{_CLASSES}  # of two, a score above 0 predicts the second", waits=True)
+        yield _Line(
+            f"{_CLASSES}  # if there are two classes, a score of the model above 0 means the second", waits=True
+        )
     else:
         yield _Line(f"column = {_value(entry.name)}")
         if entry.said.levels:
-            of_two = "  # a score above 0 predicts the second" if len(entry.said.levels) == 2 else ""
+            of_two = "  # a score of the model above 0 means the second" if len(entry.said.levels) == 2 else ""
             yield _Line(f"classes = {_levels(entry.said)}{of_two}")
         else:
-            yield _Line(f"{_CLASSES}  # not stated; of two, a score above 0 predicts the second", waits=True)
+            yield _Line(
+                f"{_CLASSES}  # not stated; if there are two classes, a score of the model above 0 means the second",
+                waits=True,
+            )
             yield _comment("to predict a number, write range = [LOW, HIGH] in place of that line")
     yield _Line("")
 

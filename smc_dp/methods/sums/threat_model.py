@@ -21,8 +21,8 @@ from smc_dp.methods.sums.party_limits import (
 from smc_dp.privacy.statement import PrivacyStatement, round_up
 
 COMPUTATIONAL_CAVEAT = (
-    "Inside the protocol the guarantee is computational (SIM-CDP): it holds against attackers who cannot break the "
-    "cryptography."
+    "Against those who see messages of the protocol, and not only the release, the guarantee is computational "
+    "(SIM-CDP): it holds if they cannot break the cryptography."
 )
 MALICIOUS_CAVEAT = (
     "A malicious participant can deny everybody the result: the ledgers may have been charged for nothing. It can also "

@@ -229,8 +229,8 @@ class History:
     def check(self, guarantee: Guarantee) -> None:
         """Raise OverBudgetError when a release with this guarantee would pass the limit."""
         for account, cost in costs_by_account(guarantee).items():
-            if not self.standing(account, guarantee).fits:
-                raise _over_budget(self.standing(account), cost or guarantee)
+            if not (after := self.standing(account, guarantee)).fits:
+                raise _over_budget(self.standing(account), after, cost or guarantee)
 
     def reservation(
         self, dataset: str, mechanism: str, guarantee: Guarantee, run: str, approval: str | None = None
@@ -331,7 +331,7 @@ def _check_order(history: History) -> None:
         raise BrokenLedgerError("ledger.two_outcomes", number=repeated[0])
 
 
-def _over_budget(standing: Standing, guarantee: Guarantee) -> OverBudgetError:
+def _over_budget(standing: Standing, after: Standing, guarantee: Guarantee) -> OverBudgetError:
     spent = standing.total.epsilon if standing.total else standing.limit.epsilon
     fields = {
         "spent": digits_rounded_up(spent),
@@ -344,6 +344,8 @@ def _over_budget(standing: Standing, guarantee: Guarantee) -> OverBudgetError:
     epsilon, delta = digits_rounded_up(guarantee.epsilon), delta_rounded_up(guarantee.delta)
     if without_rounding(guarantee.delta) > standing.limit.delta:
         return OverBudgetError("budget.other_delta", **fields, epsilon=epsilon, delta=delta)
+    fields["at_delta"] = " at this delta" if standing.limit.delta else ""
+    fields["after"] = f"epsilon {digits_rounded_up(after.total.epsilon)}" if after.total else "more than this delta"
     return OverBudgetError(
-        "budget.passed", **fields, epsilon=epsilon, with_delta=f" with delta {delta}" if guarantee.delta else ""
+        "budget.passed", **fields, epsilon=epsilon, with_delta=f", delta {delta}" if guarantee.delta else ""
     )

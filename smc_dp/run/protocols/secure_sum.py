@@ -61,9 +61,11 @@ class SumTerms(ProtocolTerms):
     )  # fmt: skip
     output: OutputName = protocol_setting(
         "curator",
-        "Secure sum: who adds up the masked inputs: curator, or shares: the parties publish them.",
+        "Secure sum: who adds up the masked inputs (curator: the curator; shares: anybody, as the parties publish "
+        "them).",
         values=get_args(OutputName),
         on=(RUN,),
+        title="Who adds up the masked inputs (shares: anybody)",
     )
     semi_honest: bool = protocol_setting(
         False,
@@ -150,18 +152,18 @@ class SumTerms(ProtocolTerms):
             noise = "each party's own noise only"
         sparse = limits.has_sparse_graph
         how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
-        who_is_fixed = "colluding parties and drop-outs" if self.dropouts else "colluding parties"
-        fixed = f"{who_is_fixed} fixed beforehand" if sparse else "malicious parties fixed beforehand"
+        who_is_chosen = "colluding parties and drop-outs" if self.dropouts else "colluding parties"
+        chosen = f"{who_is_chosen} chosen beforehand" if sparse else "malicious parties chosen beforehand"
         shares = "AES-256-CCM, " if sparse and self.dropouts else ""
         late = f"at most {self.dropouts} drop-out{'s' * (self.dropouts > 1)}" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        hidden = " (unreleased, but without noise)" if self.sizes == "hidden" else ""
+        hidden = " (not released, without noise)" if self.sizes == "hidden" else ""
         sizes = f"numbers of rows{hidden}; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",
-            f"{noise}; {late}; {fixed}; no party restarted from a backup.",
+            f"{noise}; {late}; {chosen}; no party restarted from a backup.",
             f"{sizes}wrong inputs; {result}; who took part; further releases (see ledger).",
             f"X25519, Ed25519, {shares}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational security.",
         )

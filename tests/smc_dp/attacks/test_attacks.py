@@ -287,7 +287,7 @@ def test_a_guess_fails_by_the_rule(name: str, monkeypatch: pytest.MonkeyPatch) -
     printed = attacks.ATTACKS[name].variants[0]
     assert printed.expected == "succeeds"
     if attacks.ATTACKS[name].chance < 0.1:  # so seldom that none of a few may win
-        won = [printed.trial(seeded(f"guess {i}"), BITS) for i in range(FEW)]
+        won = [printed.trial(seeded(f"a guess {i}"), BITS) for i in range(FEW)]
         assert won == [False] * FEW
     else:
         found = attacks.measure(name, printed.name, printed.trials, seeded("guess"), key_bits=BITS)

@@ -184,6 +184,13 @@ def test_a_reader_who_has_seen_enough_changes_nothing_else(argv, code, lines, fo
     assert (ran.returncode, ran.stderr.count("\n")) == (code, lines)
 
 
+@pytest.mark.parametrize("option", ["--epsilon", "--budge"])
+def test_an_unknown_option_names_the_help_with_all(option: str, folder, capsys: pytest.CaptureFixture[str]) -> None:
+    line = refusal(capsys, folder, "ledger", "init", "x.ledger", option, "1")
+    assert option in line
+    assert line.endswith(" All options: `smc-dp ledger init --help`")
+
+
 def test_ctrl_c_while_options_are_read_is_no_success(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,7 +77,7 @@ def test_a_file_with_the_name_of_a_parameter_is_no_option_in_a_message(
         ),
         (
             "run --dataset a9a",
-            "data file a9a/a9a.gz: wanted --data-dir or SMC_DP_DATA, the folder with the papers' data",
+            "data file a9a/a9a.gz: this data set is not built in. Name the folder that has this file with --data-dir",
         ),
         ("lab attack link-sender --key-bits 500", "--key-bits: wanted a multiple of 16 from 512 to 4096, got 500"),
         ("lab reproduce nothing", "figure: wanted one of pathak-fig2, "),

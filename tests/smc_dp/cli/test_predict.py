@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -203,3 +205,22 @@ def test_a_page_of_a_run_is_its_users_and_says_whose_rows_it_is_of(
     assert public.stat().st_mode & 0o777 == 0o600
     assert "private: made from this site&#39;s rows" not in public.read_text()
     assert "the data set breast_cancer" in public.read_text()
+
+
+def test_one_line_states_what_is_meant_in_all_columns(made: Path, asked, tmp_path: Path) -> None:
+    data, own = write(tmp_path / "new.csv", ["1,50,perhaps,no", "2,60,m,maybe"]), tmp_path / "new.csv.toml"
+    code, out, err = asked(data)
+    assert (code, out.splitlines()) == (1, ["", "no"])
+    own.write_text("\n".join(re.findall(r"aliases = \{.*\}(?= and |$)", err, re.MULTILINE)))
+    assert tomllib.loads(own.read_text()) == {"aliases": {"sex": {"LEVEL": ["perhaps"]}, "out": {"LEVEL": ["maybe"]}}}
+    for level, text in (("f", "perhaps"), ("yes", "maybe")):
+        own.write_text(own.read_text().replace(f'LEVEL = ["{text}"]', f'{level} = ["{text}"]'))
+    code, out, err = asked(data)
+    assert (code, len(out.split()), "LEVEL" in err) == (0, 2, False)
+
+
+def test_what_the_reasons_of_two_rows_say_to_write_goes_into_one_file(made: Path, asked, tmp_path: Path) -> None:
+    data = write(tmp_path / "new.csv", ["1,50,F,no", "2,60,M,no"])
+    asked(data, "--out", str(tmp_path / "out.csv"))
+    lines = re.findall(r"write (.+?) into \[aliases\.sex\] of ", (tmp_path / "out.csv").read_text().replace('""', '"'))
+    assert tomllib.loads("\n".join(lines)) == {"f": ["F"], "m": ["M"]}

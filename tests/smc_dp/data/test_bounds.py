@@ -66,6 +66,7 @@ LABEL = '[label]\nclasses = ["no", "yes"]\n'
         ("[columns]\na = [1, 1]\n" + LABEL, "columns.no_order"),
         ("[columns]\na = [0, 5e-324]\n" + LABEL, "columns.no_order"),
         ("[columns]\na = [nan, 1]\n" + LABEL, "columns.not_finite"),
+        ("[columns]\na = [0, inf]\n" + LABEL, "columns.not_finite"),
         (f"[columns]\na = [0, {'9' * 400}]\n" + LABEL, "document.wrong_value"),
         ("[columns]\na = [0, 1, 2]\n" + LABEL, "columns.wrong_kind"),
         ("[columns]\nemp.var.rate = [-4, 2]\n" + LABEL, "columns.dotted_name"),
@@ -77,6 +78,7 @@ LABEL = '[label]\nclasses = ["no", "yes"]\n'
         ("[columns]\na = [0, 1]\n" + LABEL + "[row]\nclip = 3\n", "document.unknown_key"),
         ("[columns]\na = [0, 1]\n" + LABEL + "[rows]\nclip = 0\n", "bounds.clip_not_positive"),
         ("[columns]\na = [0, 1]\n" + LABEL + "[rows]\nbias = -0.1\n", "bounds.negative_bias"),
+        ("[columns]\na = [0, 1]\n" + LABEL + "[rows]\nbias = nan\n", "bounds.negative_bias"),
         ("[columns]\na = [0, 1]\n" + LABEL + '[rows]\ncenter = "no"\n', "document.wrong_value"),
     ],
 )

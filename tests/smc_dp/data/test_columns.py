@@ -83,6 +83,7 @@ def test_a_level_is_named_in_any_of_its_forms():
         ('[columns]\nx = {bins = [0, "1"]}', "document.wrong_value"),
         ("[columns]\nx = {bins = [0]}", "columns.bins_not_rising"),
         ("[columns]\nx = {bins = [0, 2, 2]}", "columns.bins_not_rising"),
+        ("[columns]\nx = {bins = [0, inf]}", "columns.bins_not_rising"),
         ("[columns]\nx = [false, 1]", "document.wrong_value"),
         ("[missing]\ny = 3", "columns.unknown"),
         ('[missing]\nout = "no"', "missing.not_for_classes"),

@@ -38,6 +38,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "labels of another type": (lambda: Federation((rows(y=np.array([0.0, 1, 1])),), 2), "rows.wrong_class_numbers"),
     "names": (lambda: Federation((rows(),), 2, names=("a", "b")), "parties.names_not_different"),
     "classes as text": (lambda: Federation((rows(),), "2"), "classes.not_a_number"),  # type: ignore[arg-type]
+    "a list of parties": (lambda: Federation([rows()], 2), "parties.not_rows"),  # type: ignore[arg-type]
     "pairs": (lambda: Federation(((rows().X, rows().y),), 2), "parties.not_rows"),  # type: ignore[arg-type]
     "half precision": (lambda: Federation((rows(X=np.full((3, 2), 0.5, dtype=np.float16)),), 2), "rows.not_float64"),
     "masked": (lambda: Federation((rows(X=np.ma.ones((3, 2))),), 2), "rows.not_float64"),

@@ -349,11 +349,11 @@ def long_name(path: Path) -> None:
 
 
 TRUE: dict[str, tuple[str, Callable[[Path], None], str]] = {
-    "one line": ("csv", repeated(b"x" * (1 << 20), 1 << 28), "has a line of more than 33,554,432 characters"),
+    "one line": ("csv", repeated(b"x" * (1 << 20), 1 << 26), "has a line of more than 33,554,432 characters"),
     "empty lines": ("csv", repeated(b"\n" * (1 << 20), 1 << 25), "has more than 20,000,000 lines"),
-    "a row without end": ("csv", repeated(b'"\n",' * (1 << 18), 1 << 27), "has a row of too many characters"),
+    "a row without end": ("csv", repeated(b'"\n",' * (1 << 18), 1 << 26), "has a row of too many characters"),
     "a column of very many cells": ("csv", repeated(b"1\n" * (1 << 18), 42_000_000, b"a\n"), "more than 20,000,000"),
-    "long cells": ("csv", repeated(b"x" * 100_000 + b",1\n", 1 << 28), "column 'age' is missing"),
+    "long cells": ("csv", repeated(b"x" * 100_000 + b",1\n", 1 << 27), "column 'age' is missing"),
     "two million columns": ("csv", repeated(b",a" * (1 << 20), 1 << 22, b"a"), "has 2,097,153 columns, wanted at most"),
     "a sparse file": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 40), None)[2], "is larger than 640,"),
     "zeros": ("csv", lambda path: (path.touch(), os.truncate(path, 1 << 28), None)[2], "it has a byte 0"),

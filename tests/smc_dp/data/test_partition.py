@@ -40,6 +40,8 @@ def test_the_seed_decides_who_gets_what():
     ("text", "code"),
     [
         ("50,40", "split.wrong_sum"),
+        ("33.3,33.3,33.3", "split.wrong_sum"),
+        ("50,,50", "split.no_percentages"),
         ("0,100", "split.not_positive"),
         ("-10,110", "split.no_percentages"),
         ("a,b", "split.no_percentages"),
@@ -65,7 +67,9 @@ def test_a_split_is_exact():
         (["", "c"], "party.wrong_name"),
         (["a", "x" * 65], "party.wrong_name"),
         (["a\n", "b"], "party.wrong_name"),
+        ([".x", "c"], "party.wrong_name"),
         (["a"], "parties.too_few"),
+        ([], "parties.too_few"),
     ],
 )
 def test_party_names_are_simple_and_used_once(names, code):

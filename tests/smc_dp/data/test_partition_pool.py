@@ -74,15 +74,6 @@ def test_a_seed_deals_the_same_rows_again_and_another_seed_others(pool):
     assert not np.array_equal(partition_rows(pool, HAMM, 1).parties[0], partition_rows(pool, HAMM, 2).parties[0])
 
 
-def test_nobody_asked_for_public_rows(pool):
-    federation, _ = partition_pool(pool, Partition(3, split="50,37.5,12.5"), 0)
-    assert federation.sizes.tolist() == [100, 75, 25]
-    assert federation.unlabelled is None
-    assert federation.labelled is None
-    assert federation.dimension == WIDTH + 1
-    np.testing.assert_allclose(federation.pooled().X[:, -1], 0.1 / np.sqrt(1.01))
-
-
 def test_a_sample_is_drawn_before_the_rows_are_shared_and_spares_the_test_rows(pool):
     federation, test = partition_pool(pool, Partition(3, split="50,37.5,12.5", sample=Fraction(2, 5)), 0)
     assert federation.sizes.tolist() == [40, 30, 10]

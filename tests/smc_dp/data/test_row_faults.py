@@ -63,12 +63,6 @@ def test_the_encoding_of_a_row_does_not_depend_on_those_that_do_not_fit() -> Non
         assert found.encoded.kept[-1] == len(others)
 
 
-def test_where_no_row_fits_there_is_none() -> None:
-    found = encode_fitting_rows(table(ROWS[1:5]), BOUNDS)
-    assert found.encoded.X.shape == (0, BOUNDS.dimension)
-    assert sorted(found.reasons) == [0, 1, 2, 3]
-
-
 def test_an_empty_row_has_one_reason() -> None:
     bounds = parse_bounds(
         '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\ncolumn = "out"\nclasses = ["no", "yes"]'

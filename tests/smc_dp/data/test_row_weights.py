@@ -43,13 +43,6 @@ def test_a_row_has_the_product_of_both_weights_in_parts_of_the_largest(section: 
     assert found.X.tolist() == plain.X.tolist()
 
 
-def test_weights_of_classes_need_no_name_of_their_column() -> None:
-    bounds = parse_bounds(BOUNDS.replace('column = "outcome"\n', "") + "[weights]\nclasses = [1, 4]\n")
-    found = encode_labelled_rows(parse_csv(FILE, "t"), bounds, "outcome")
-    assert found.weights is not None
-    assert found.weights.tolist() == [0.25, 1, 0.25, 1]
-
-
 @given(st.lists(st.floats(0.01, 1.0), min_size=2, max_size=4), st.floats(1e-3, 1e6), st.randoms())
 def test_a_weight_follows_from_its_own_row_and_is_at_most_one(classes: list[float], most: float, rng: object) -> None:
     weights = RowWeights(tuple(classes), "w", most)

@@ -83,6 +83,7 @@ def test_arrays_have_the_columns_of_the_bounds_in_their_order() -> None:
         ({"bounds": 3}, "bounds.no_bounds"),
         ({"by": "ward"}, "describe.no_such_column"),
         ({"by": "age"}, "describe.column_of_numbers"),
+        ({"tables": "sex*sex"}, "describe.table_of_one_column"),
         ({"delta": np.inf}, "delta.infinite"),
         ({"n_parties": ROWS + 1}, "n_parties.out_of_range"),
         (
@@ -97,6 +98,15 @@ def test_settings_that_no_fit_can_use_are_refused(settings: dict[str, Any], code
         made.fit(FRAME)
     with pytest.raises(NotFittedError):
         made.table()
+
+
+def test_a_refused_fit_leaves_no_earlier_release() -> None:
+    made = SecureSumDescribe(BOUNDS).fit(FRAME)
+    with refused("describe.no_such_column"):
+        made.set_params(by="ward").fit(FRAME)
+    with pytest.raises(NotFittedError):
+        made.to_frame()
+    assert not hasattr(made, "privacy_")
 
 
 def test_a_seed_leaves_no_guarantee_and_gives_the_same_release() -> None:

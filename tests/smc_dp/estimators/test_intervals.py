@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from smc_dp import SecureSumLinearRegression, SecureSumLogisticRegression, predict, run_protocol
 from smc_dp.data.bounds import parse_bounds
 from tests.support.refusals import refused
+from tests.support.regressions import least_squares, logit
 
 COLUMNS = '[columns]\nage = [18, 98]\nward = ["a", "b", "c"]\n[label]\n'
 CLASSES = parse_bounds(COLUMNS + 'column = "died"\nclasses = ["no", "yes"]\n')
@@ -66,6 +67,21 @@ def test_rows_have_the_names_of_the_columns_and_the_intervals_of_their_level() -
     assert made.table({"age": 10.0})[1].estimate == pytest.approx(10 * rows[1].estimate)
     assert made.bse == pytest.approx([row.interval.standard_error for row in rows if row.interval])
     assert made.predict_proba(X).shape == (len(X), 2)
+
+
+@pytest.mark.parametrize("kind", ["logistic", "linear"])
+def test_without_noise_p_values_and_intervals_are_those_of_statsmodels(kind: str) -> None:
+    """Of an outcome in another order, so that p-values are not near 0."""
+    design, half = np.column_stack([np.ones(len(X)), X.age, X.ward == "b", X.ward == "c"]), np.array([0.0, 40, 1, 1])
+    y = (DIED if kind == "logistic" else STAY).sample(frac=1, random_state=1).to_numpy()
+    made: Any
+    if kind == "logistic":
+        made, wanted = SecureSumLogisticRegression(bounds=CLASSES, epsilon=np.inf), logit(design, y == "yes", half)
+    else:
+        made, wanted = SecureSumLinearRegression(NUMBER, epsilon=np.inf), least_squares(design, y, half)
+    rows = made.fit(X, y).table()
+    wanted.check(np.array([row.estimate for row in rows]), made.cov)
+    wanted.check_tests(np.array([row.interval.p_value for row in rows]), made.conf_int(0.95))
 
 
 def test_where_a_rule_forbids_intervals_there_are_none() -> None:

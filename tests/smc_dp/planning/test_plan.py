@@ -319,7 +319,7 @@ _SIZES = "--sizes: wanted numbers of rows, such as 5000,800, or each party once,
         ("--sizes 500,500 --method soft_ss", "--method: soft_ss needs public rows without labels"),
         ("--sizes 500,500 --protocol linear", "--protocol: goes with --method, and none was given"),
         ("--sizes 500,500 --method newton --colluders 2", "--colluders: wanted at most 1 of 2 parties, got 2"),
-        ("--sizes 500,500 --method prr_mean --classes 3", "--classes: prr_mean is for two classes, got 3"),
+        ("--sizes 500,500 --method prr_mean --classes 3", "--classes: prr_mean is for two classes, and there are 3"),
     ],
 )
 def test_what_cannot_be_planned_is_one_line(

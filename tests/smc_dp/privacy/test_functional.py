@@ -55,17 +55,6 @@ def test_the_coefficients_are_the_taylor_polynomial_and_not_that_of_the_printed_
         assert abs(value(theta, c) - taylor(theta, rows, y, curvature=0.5)) > 0.1  # 1/4 where 1/8 belongs
 
 
-def test_the_polynomial_touches_the_likelihood_at_zero_to_second_order():
-    rows, y = append_one(unit_rows(30, 3, 3)), np.random.default_rng(3).integers(0, 2, 30)
-    c = np.array(coefficients(rows, y)) / UNIT
-    direction = np.array([0.3, -0.5, 0.2, 0.6])
-    for t in (1e-1, 1e-2):
-        z = rows @ (t * direction)
-        exact = float((np.logaddexp(0, z) - np.log(2) - y * z).sum())
-        assert abs(value(t * direction, c) - exact) < 30 * t**4 / 64 + 30 * t * 2.0**-18  # l'''(0) = 0, |l''''| < 1/4
-        assert abs(value(t * direction, c) - exact - t**2 / 8 * 30 / 4) > 30 * t**4 / 64 + 30 * t * 2.0**-18
-
-
 def test_sums_are_exact_integers_over_block_borders(monkeypatch):
     rows, y = scale_into_ball(unit_rows(70_000, 2, 4)), np.random.default_rng(4).integers(0, 2, 70_000)
     found = coefficients(rows, y)

@@ -124,14 +124,11 @@ def tables(classes: int, columns: int = 2) -> list[PageTable]:
     return [block for block in blocks if isinstance(block, PageTable)]
 
 
-def test_show_has_the_coefficients_in_a_table() -> None:
+def test_show_has_the_coefficients_in_a_table_that_ends() -> None:
     (table,) = tables(2)
     assert table.rows == (
         ("(intercept)", "", "-4", "0"),
         *(("x0", "a unit", "1", "2"), ("x0", "empty", "9", "7")),
         *(("x1", "a unit", "1", "2"), ("x1", "empty", "9", "7")),
     )
-
-
-def test_the_table_of_very_many_coefficients_ends() -> None:
     assert [len(table.rows) for table in tables(7, columns=300)] == [200] * 5

@@ -193,16 +193,13 @@ def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path, capsys: p
     for option, code in (("--test", "test.of_no_classifier"), ("--metrics", "option.page_of_no_classifier")):
         assert main([*given, option, str(files / "north.csv" if option == "--test" else tmp_path / "m.html")]) == 2
         assert json.loads(capsys.readouterr().out)["error"]["code"] == code
+    with refused("bounds.not_whole"):  # of rows without columns
+        run_protocol(Federation((rows, rows), 2), method="describe", out=tmp_path / "run")
 
 
-def test_rows_without_columns_are_refused(tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    data = Federation(tuple(Rows(rng.uniform(-0.5, 0.5, (20, 2)), rng.integers(2, size=20)) for _ in range(3)), 2)
-    with refused("bounds.not_whole"):
-        run_protocol(data, method="describe", out=tmp_path / "run")
-
-
-def test_it_is_shown_as_a_table_and_as_csv(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_shown_as_a_table_and_as_csv_and_a_page_and_its_text_have_the_same_facts(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["show", str(run)]) == 0
     shown = capsys.readouterr().out
     assert "standard deviation" in shown
@@ -217,6 +214,8 @@ def test_it_is_shown_as_a_table_and_as_csv(run: Path, tmp_path: Path, capsys: py
     assert [float(row["low"]) for row in rows] == [row.found.low for row in expected if row.found]
     assert main(["show", str(run), "--html", str(tmp_path / "page.html")]) == 0
     assert main(["show", str(run), "--csv", str(tmp_path / "t.csv"), "--details"]) == 2
+    page = run_page(run)
+    assert unsaid(page, (*page.notices, *page.sections)) == set()
 
 
 def test_the_methods_section_states_the_guarantee_and_what_intervals_cover(run: Path) -> None:
@@ -228,11 +227,6 @@ def test_the_methods_section_states_the_guarantee_and_what_intervals_cover(run: 
         assert part in said
     assert next(methods_section(release, at_sites=True)) != next(methods_section(release, at_sites=False))
     assert not [*methods_section(replace(release, insecure=("a seed",)), at_sites=False)]
-
-
-def test_the_page_and_its_text_have_the_same_facts(run: Path) -> None:
-    page = run_page(run)
-    assert unsaid(page, (*page.notices, *page.sections)) == set()
 
 
 # Bounds without a label.
@@ -286,14 +280,10 @@ def test_what_learns_a_model_refuses_them_before_it_reads_a_row(files: Path, unl
     given = [*parties(files), "--bounds", str(unlabelled)]
     assert main(["run", *given, "--out", str(tmp_path / "run")]) == 2
     assert not (tmp_path / "run").exists()
-
-
-def test_a_name_of_a_label_needs_classes(files: Path, unlabelled: Path) -> None:
     with refused("classes.of_no_label"):
-        Bounds(read_bounds(unlabelled).columns, label="ill")
-    tables = {name: files / f"{name}.csv" for name in SIZES}
+        Bounds(bounds.columns, label="ill")
     with refused("classes.of_no_label"):
-        run_protocol(tables, method="describe", bounds=unlabelled, label="ill")
+        run_protocol({name: files / f"{name}.csv" for name in SIZES}, method="describe", bounds=unlabelled, label="ill")
 
 
 def test_a_file_is_checked_without_a_label(files: Path, unlabelled: Path, capsys: pytest.CaptureFixture[str]) -> None:

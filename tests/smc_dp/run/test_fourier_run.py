@@ -55,13 +55,10 @@ def learnt(folder: Path) -> Path:
     return folder / "newton"
 
 
-def test_features_learn_what_is_not_linear(folder: Path, learnt: Path) -> None:
+def test_features_learn_what_is_not_linear_by_scores_of_encoded_rows(folder: Path, learnt: Path) -> None:
     found = predict(learnt, folder / "test.csv")
     assert found.accuracy is not None
     assert found.accuracy > 0.9
-
-
-def test_scores_are_those_of_features_of_encoded_rows(folder: Path, learnt: Path) -> None:
     release = json.loads((learnt / "release.json").read_text())
     assert (release["parameters"]["features"], release["parameters"]["dimension"]) == (SETTING, 3)
     assert len(release["weights"]) == 3 + 64
@@ -107,13 +104,10 @@ def test_a_site_personalises_a_release_of_features(folder: Path, learnt: Path, t
     assert found.accuracy == pytest.approx(model.accuracy.personalised)
 
 
-def test_exports_of_linear_models_refuse_features(learnt: Path, tmp_path: Path) -> None:
+def test_exports_of_linear_models_and_other_methods_refuse_features(folder: Path, learnt: Path, tmp_path: Path) -> None:
     for to in ("sql", "onnx"):
         with refused("export.of_features"):
             export_run(learnt, to, tmp_path / "model")
-
-
-def test_methods_with_intervals_refuse_features(folder: Path, tmp_path: Path) -> None:
     for method in ("logistic", "describe", "wsum"):
         with refused("method.no_such_setting"):
             run(folder, tmp_path / "run", method=method, features=SETTING, test=None)
@@ -142,9 +136,8 @@ def test_features_that_would_fill_the_memory_are_refused(
         verify_release(learnt).release.agreement.check_room(1000, None)  # as a site asks before it joins
     (folder / "north.csv.toml").write_text(f"[file]\nmost_cells = {1000 * 67}\n")
     try:
-        assert (
-            personalise(learnt, folder / "north.csv", test=folder / "test.csv").rows == 1000
-        )  # the owner of the file allows it
+        found = personalise(learnt, folder / "north.csv", test=folder / "test.csv")
+        assert found.rows == 1000  # the owner of the file allows it
     finally:
         (folder / "north.csv.toml").unlink()
 

@@ -113,6 +113,12 @@ def test_a_spoilt_folder_is_one_line_without_secrets(
     assert content is None or len(content) < 20 or content.decode("latin-1") not in printed.err
 
 
+def test_a_folder_without_public_keys_is_refused_for_that(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "none"):
+        with refused("identities.no_public_keys"):
+            identities.load_identities(folder)
+
+
 def test_a_secret_key_in_place_of_the_public_file_is_named_and_not_shown(folder: Path) -> None:
     secret = (folder / "north-0.key").read_bytes()
     with refused("identities.secret_instead") as caught:
@@ -133,6 +139,23 @@ def test_keys_that_others_can_read_are_warned_of(folder: Path, capsys: pytest.Ca
     key = folder / "north-1.key"
     assert printed.err == f"warning: {key}: other users can read this secret key. Run: chmod 600 {key}\n"
     assert len(printed.out.splitlines()) == 3
+
+
+@pytest.mark.parametrize("method", [["--method", "prr_mean"], []], ids=["one method", "both"])
+def test_a_run_signs_with_them(
+    method: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    identities.create_identities(Path("ids"), ("hospital-1", "hospital-2"), Stream.insecure_from_seed(1))
+    run = ["run", "--parties", "2", "--identities", "ids", "--out", "run", *method]
+    if method:
+        assert main([*run, "--key-bits", "512", "--insecure-test-keys"]) == 0
+        head = json.loads(Path("run", "transcript.jsonl").read_text().split("\n", 1)[0])
+        assert head["identities"] == json.loads(Path("ids", "identities.json").read_text())
+    identities.create_identities(Path("other"), ("hospital-1", "hospital-2", "hospital-3"), Stream.from_system())
+    assert main([*run, "--identities", "other", "--out", "no"]) == 2
+    assert "hospital-3 does not take part in the run" in capsys.readouterr().err
+    assert not Path("no").exists()
 
 
 # One participant's own.

@@ -233,6 +233,10 @@ def test_what_it_cannot_do_is_refused(files: Path, tmp_path: Path) -> None:
     (tmp_path / "b.toml").write_text(BOUNDS.replace("[0, 60]", "[0, 9]"))
     with refused(*["cell.outside_bounds"] * 3):
         run(files, tmp_path / "no", bounds=tmp_path / "b.toml")
+    for rows, code in (("clip = 1.73", "bounds.rows_shortened"), ("bias = 0", "bounds.no_constant")):
+        (tmp_path / "b.toml").write_text(f"{BOUNDS}[rows]\n{rows}\n")
+        with refused(code):
+            run(files, tmp_path / "no", bounds=tmp_path / "b.toml")
     assert not (tmp_path / "no").exists()
 
 

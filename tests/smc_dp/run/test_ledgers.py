@@ -103,6 +103,7 @@ def test_the_last_party_refuses_and_nobody_is_charged(tmp_path: Path, books: Led
     assert PARTIES[2] in str(caught.value)
     assert not any(other in str(caught.value) for other in PARTIES[:2])
     assert "Left: 0.1" in str(caught.value)
+    assert [caught.value.fault.fields[name] for name in ("spent", "after")] == ["0", "epsilon 0.4"]
     assert sent == []
     assert [states(books, party) for party in PARTIES] == [["limit"]] * 3
     with pytest.raises(OverBudgetError):  # and so it is when a budget is used up while the parties train

@@ -216,7 +216,7 @@ def test_so_many_rows_are_left_out_only_where_the_noise_tells(
     assert state_inference(found, {Term("intercept", "", ""): 0.0})["cautions"] == caution
 
 
-def test_estimates_are_the_coefficients_of_the_release(files: Path) -> None:
+def test_estimates_are_the_coefficients_of_the_release_which_is_verified_and_audited(files: Path) -> None:
     found, bounds = stated(files / "run"), read_bounds(files / "bounds.toml")
     terms, T = coefficient_map(bounds)
     of_weights = terms_of(found["weights"], bounds)
@@ -226,9 +226,6 @@ def test_estimates_are_the_coefficients_of_the_release(files: Path) -> None:
     score = found["coefficients"]["yes"]["columns"]
     assert score["ward"]["levels"]["a"] == score["bmi"]["bins"]["[10, 25)"] == 0
     assert predict(files / "run", files / "north.csv").labels
-
-
-def test_it_is_verified_and_audited(files: Path) -> None:
     verified = verify_release(files / "run").release
     assert verified.inference == stated(files / "run")["inference"]
     report = audit_run(files / "run")

@@ -93,7 +93,7 @@ def test_the_screen_says_what_was_chosen_and_how_private_it_is(made: Path) -> No
             assert len(said) == len(PERSONAL_STATEMENTS)
 
 
-def test_rows_that_stand_in_both_files_are_counted(made: Path, tmp_path: Path) -> None:
+def test_rows_that_stand_in_both_files_are_counted_and_the_same_file_is_no_test(made: Path, tmp_path: Path) -> None:
     head, *kept = (made / "kept_out.csv").read_text().splitlines()
     (tmp_path / "mixed.csv").write_text("\n".join([head, *(made / "north.csv").read_text().splitlines()[1:41], *kept]))
     own = personalise(made / "run", made / "north.csv", test=tmp_path / "mixed.csv")
@@ -104,9 +104,6 @@ def test_rows_that_stand_in_both_files_are_counted(made: Path, tmp_path: Path) -
         assert ("personal.shared_rows" in codes) == bool(shared)
     own.write(tmp_path / "own.model")
     assert read_personal_model(tmp_path / "own.model").shared == own.shared
-
-
-def test_rows_that_are_learnt_from_are_no_test(made: Path) -> None:
     with refused("personal.same_rows"):
         personalise(made / "run", made / "north.csv", test=made / "north.csv")
 

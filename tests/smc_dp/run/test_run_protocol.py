@@ -146,6 +146,7 @@ def test_a_run_of_an_earlier_version_is_refused_in_one_sentence(tmp_path: Path) 
     ({"bounds": "bounds.toml"}, partial(refused, "bounds.file_for_rows")),
     ({"test": "test.csv"}, partial(refused, "test.file_for_rows")),
     ({"out": "."}, partial(refused, "folder.exists")),
+    ({"views": "."}, partial(refused, "folder.exists")),
     ({"method": PathakMean(0.1, as_published=True)}, partial(refused, "method.made_for_others", wanted="prr_mean")),
     ({"link": "moon"}, partial(refused, "value.unknown", at="parameters: link")),
     ({"key_bits": 512.0}, partial(refused, "value.no_setting", at="protocol: key_bits")),
@@ -154,6 +155,7 @@ def test_a_run_of_an_earlier_version_is_refused_in_one_sentence(tmp_path: Path) 
     ({"test": np.zeros((2, 3))}, partial(refused, "test.no_rows", got="ndarray")),
     ({"test": Rows(np.zeros((2, 2)), np.array([0, 1]))}, partial(refused, "federation.wrong_width", width=3)),
     ({"test": Rows(np.zeros((2, 3)), np.array([0, 5]))}, partial(refused, "rows.unknown_class", row=2, last=1)),
+    ({"out": "run", "views": "run"}, partial(refused, "folder.not_apart")),
     ({"out": "run", "views": "run/views"}, partial(refused, "folder.not_apart")),
     ({"out": "views/run", "views": "views"}, partial(refused, "folder.not_apart")),
     ({"target": Target(1), "epsilon": 2}, partial(refused, "option.contradicts", name="epsilon", other="target")),
@@ -215,6 +217,9 @@ def test_a_run_is_about_what_was_agreed_on(tmp_path: Path) -> None:
     for agreed in (agreement(other), turned, agreement(hospitals((9, 8), 3))):
         with refused("agreement.of_other_data"):
             simulate_run(data, agreed, seeded, tmp_path / "run")
+    three_classes = replace(data, federation=replace(data.federation, classes=3))
+    with refused("agreement.of_other_data"):
+        simulate_run(three_classes, agreement(data), seeded, tmp_path / "run")
     for agreed, rng in ((agreement(data), system), (agreement(data, seeded=False), seeded)):
         with refused("randomness.wrong_mark", mark="insecure seed"):
             simulate_run(data, agreed, rng, tmp_path / "run")

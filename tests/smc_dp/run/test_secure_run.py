@@ -201,8 +201,10 @@ def test_who_vanishes_has_paid_if_its_masked_input_left(
 def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the same coins again two sums would differ by the bare part of who was left out."""
     parts: list[tuple[str, Any]] = []
+    coins = set()
 
     def part(own: LocalParty) -> Any:
+        coins.add(own.rng.key)  # type: ignore[union-attr]
         parts.append((own.name, own.agreement.spec.part(own.rows, own.rng)))
         return parts[-1][1]
 
@@ -212,6 +214,7 @@ def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.Monke
     run(tmp_path / "run", FOUR, colluders=0, dropouts=1, drop_out={B: READY})
     first, second = dict(parts[:4]), dict(parts[4:])
     assert set(second) == {A, C, D}
+    assert len(coins) == 7  # fewer parties draw other shares even with the same coins
     for name, again in second.items():
         assert first[name].numbers == again.numbers
         assert first[name].noise != again.noise

@@ -8,7 +8,7 @@ import pytest
 from support.lectures import lecture_of, prepared, steps_on
 
 from smc_dp.leakage.matrix import Cell
-from smc_dp.pages.blocks import PageTable, Prose
+from smc_dp.pages.blocks import Bullets, PageTable, Prose, Section
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import knowledge_blocks, report
 from smc_dp.walkthrough.knowledge import CASES_NOTE, Knowledge
@@ -83,13 +83,11 @@ def test_letters_of_secrets_are_explained(name: str, said: str, other: str) -> N
 @pytest.mark.slow
 def test_notes_beside_a_printed_step_are_said_to_be_of_the_fixed_program() -> None:
     printed = lecture_of("pathak2010-as-printed-insecure")
-    with_notes = [
-        step for step in steps_on(printed) if report.IS_WRONG in {getattr(b, "heading", "") for b in step.blocks}
-    ]
-    assert with_notes
-    for step in with_notes:
-        (about,) = (b for b in step.blocks if getattr(b, "heading", "") == report.IS_WRONG)
-        assert Prose(report.FIXED_NOTES) in getattr(about, "blocks", ())
+    sections = [b for step in steps_on(printed) for b in step.blocks if isinstance(b, Section)]
+    about = [section.blocks for section in sections if section.heading == report.IS_WRONG]
+    quoting = [blocks for blocks in about if any(isinstance(b, Bullets) for b in blocks)]  # not what stands above
+    assert quoting
+    assert all(Prose(report.FIXED_NOTES) in blocks for blocks in quoting)
     assert "These are the notes of the fixed program" not in html(lecture_of("pathak2010"))
 
 

@@ -6,7 +6,9 @@ parameters and the grid of the shares, and must come out the same. Views are che
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from types import MappingProxyType
 
 from smc_dp.audit.run.check import Check, CheckOutcome, failed, passed
 from smc_dp.audit.run.derived_parameters import DerivedParameters, from_parameters
@@ -18,7 +20,7 @@ from smc_dp.core.errors import shown
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
-from smc_dp.privacy.statement import short_delta, short_figure
+from smc_dp.privacy.statement import GuaranteeKind, short_delta, short_figure
 from smc_dp.run.agreement import AS_PUBLISHED, REASONS, SEEDED, TEST_KEYS, whole_statement
 from smc_dp.run.release_consistency import statement_fault
 
@@ -70,6 +72,16 @@ def _short(value: Fraction) -> str:
     return text if len(text) <= 24 else f"about {float(value):.6g}"
 
 
+_KINDS: Mapping[GuaranteeKind, str] = MappingProxyType(
+    {
+        "pure": "pure differential privacy",
+        "approx": "approximate differential privacy",
+        "zcdp": "zero-concentrated differential privacy",
+        "none": "no guarantee",
+    }
+)
+
+
 def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """Check the claimed statement against the one that follows, field by field."""
     marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
@@ -80,7 +92,8 @@ def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     figure = "no epsilon"
     if follows["epsilon"] is not None:
         figure = f"epsilon {short_figure(follows['epsilon'])}, delta {short_delta(follows['delta'])}"
-    return passed("statement.holds", kind=follows["kind"], figure=figure)
+    kind: GuaranteeKind = follows["kind"]
+    return passed("statement.holds", kind=kind, called=_KINDS[kind], figure=figure)
 
 
 def _due(evidence: Evidence) -> list[str]:

@@ -178,10 +178,15 @@ def _words(found: DerivedParameters, H: int) -> str:
     if not curved:
         return f"{said}. {entered}. {counted}"
     which = (
-        "this sum also contains a curvature" if len(most) == 1 else f"{curved} of these sums also contains a curvature"
+        "this sum also has the second derivatives (the curvature)"
+        if len(most) == 1
+        else f"{curved} of these sums also has the second derivatives (the curvature)"
     )
     beside = f"at most {most[0].gradient} to the gradient and {most[0].curvature} to the curvature"
-    coarser = f"The sum with the curvature has coarser units: in these, one record contributes {beside}."
+    coarser = (
+        "The sum with the curvature is rounded to a coarser grid. In steps of that grid, one record contributes "
+        f"{beside}."
+    )
     return f"{said}; {which}. {entered}. {coarser} {counted}"
 
 

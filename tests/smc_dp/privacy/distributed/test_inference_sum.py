@@ -28,6 +28,7 @@ def cost(pair: Array, hessian: float, meat: float) -> float:
 def test_two_records_cost_four_and_no_more() -> None:
     found = largest(cost, float(HESSIAN_RATIO), float(MEAT_RATIO))
     assert 4 * 0.999 < found <= 4 + 1e-9
+    assert (InferenceBound("replace", 2).worst, InferenceBound("addremove", 2).worst) == (4, Fraction(8, 5))
     assert largest(cost, 26, 0.5) > 4.05  # ratios that are not free, found by the same search
 
 

@@ -246,40 +246,6 @@ def test_a_recovered_ledger_never_counts_less_than_the_heads_that_were_given_say
             assert is_refused(found, [chain]) or spent(found) >= all_spent([log, other], [chain], RECORDS)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(STEPS, min_size=2, max_size=4), st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=4))
-def test_a_ledger_that_is_lost_again_and_again_counts_everything(
-    lives: list[list[Step]], losses: list[tuple[int, bool]]
-) -> None:
-    """After each life a copy of this life is recovered by what a witness keeps of all lives. The other one may be asked
-    at the end, and refuses the ledger, or what it has seen is counted.
-    """
-    log, truth, counted = Log(), Log(), set[str]()
-    unasked: list[tuple[HeadRequest, Fraction]] = []
-    for steps, (kept, answers) in zip(lives, losses, strict=False):
-        began, own = len(log.history.entries), LedgerRecovery.of(log.history).generation
-        before = len(log.chains.get("w", []))
-        live(log, steps)
-        unasked += [(one, all_spent([log], [[one]], RECORDS)) for one in log.chains.get("w", [])[before:]]
-        asked = log.of("s") if answers else []
-        heads = [request.head for chain in asked for request in chain]
-        held = until(log.history, began + kept)
-        if heads and not is_refused(held, asked):
-            continue
-        found = recovered(held, asked)
-        seen = max([head.size for head in heads if generation_of(head) == own], default=0)
-        refunded = {entry.refers for entry in log.history.entries if entry.is_refund}
-        for entry in log.history.entries[:seen]:
-            if entry.mechanism == "newton" and entry.number not in refunded and entry.digest not in counted:
-                truth.charge(entry.guarantee, entry.run or "")
-                counted.add(entry.digest)
-        assert not is_refused(found, asked)
-        assert spent(found) >= spent(truth.history)
-        for request, was in unasked:
-            assert is_refused(found, [[request]]) or spent(found) >= was
-        log = Log(found, log.chains, log.sessions)
-
-
 def test_studies_after_the_last_entry_still_held_are_charged_in_full() -> None:
     log = Log()
     log.study("s")

@@ -203,30 +203,6 @@ def test_two_heads_of_one_size_are_evidence_and_other_pairs_ask_for_a_proof(ledg
         relate(three, four, OTHER.public)
 
 
-def test_of_two_requests_at_once_one_is_refused(ledger: Path, south: Witness) -> None:
-    south.cosign(head(export.read_history(ledger)), OWNER.public)
-    requests = [head(charge(ledger), old=3) for _ in range(8)]
-    start, answers = threading.Barrier(len(requests)), []
-
-    def ask(request: HeadRequest) -> None:
-        with Witness.open(south.path) as own:
-            start.wait()
-            try:
-                answers.append(verify_head(own.cosign(request, OWNER.public), OWNER.public).size)
-            except InputError as error:
-                answers.append(error.code)
-
-    threads = [threading.Thread(target=ask, args=(request,)) for request in requests]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(map(str, answers))[1:] == ["witness.other_size"] * 7
-    last = south.last(OWNER.public)
-    assert last is not None
-    assert verify_head(last, OWNER.public).size in answers
-
-
 def test_a_request_waits_for_one_under_way_before_it_looks(ledger: Path, south: Witness) -> None:
     south.cosign(head(export.read_history(ledger)), OWNER.public)
     request, later, answers = head(charge(ledger), old=3), head(charge(ledger), old=3), []

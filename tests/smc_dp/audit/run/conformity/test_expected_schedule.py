@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -139,77 +140,57 @@ class Phrase(Message):
     word: Annotated[int, public("bit")]
 
 
-def talking(stage: Any, last: bool = False) -> Protocol:
-    """The hardened protocol with one stage before it, or after it, which is given the size."""
+Says = Callable[[Endpoint, int], Sequence[tuple[str, Message]]]
+"""What a party with this size says to whom, in its order."""
+
+
+def to_all(*words: Message) -> Says:
+    return lambda me, n: [(to, word) for word in words for to in me.others]
+
+
+def talking(
+    says: Says, *, reads: Callable[[Endpoint, str], type[Message]] = lambda me, other: Word, last: bool = False
+) -> Protocol:
+    """The hardened protocol with a stage before it, or after it, in which all talk to all."""
+
+    async def talk(me: Endpoint, n: int) -> None:
+        for to, word in says(me, n):
+            me.send(to, word)
+        for other in me.others:
+            await me.receive(other, reads(me, other))
 
     async def party(me: Endpoint, p: Any, mine: Any) -> Any:
         if not last:
-            await me.stage(stage, mine.n)
+            await me.stage(talk, mine.n)
         result = await PROGRAM.roles[PARTY](me, p, mine)
         if last:
-            await me.stage(stage, mine.n)
+            await me.stage(talk, mine.n)
         return result
 
     program: Program = replace(with_roles(PROGRAM, party=party), kinds=(*PROGRAM.kinds, Word, Phrase))
     return Protocol(program, ideal.MODEL, None, HARDENED.limits)
 
 
-async def in_an_order_of_sizes(me: Endpoint, n: int) -> None:
-    """The order of addressees tells whether n is odd."""
-    me.broadcast(me.others if n % 2 else me.others[::-1], Word(0))
-    await me.gather(me.others, Word)
-
-
-async def in_an_order_of_kinds(me: Endpoint, n: int) -> None:
-    """Each addressee gets one kind, and which is sent first tells."""
-    first, last = me.others
-    words = (first, Word(0)), (last, Phrase(0))
-    for to, word in words if n % 2 else words[::-1]:
-        me.send(to, word)
-    for other in me.others:
-        await me.receive(other, Word if me.name == next(p for p in me.parties if p != other) else Phrase)
-
-
-async def saying_nothing(me: Endpoint, n: int) -> None:
-    """Nothing does."""
-    me.broadcast(me.others, Word(n % 2))
-    await me.gather(me.others, Word)
-
-
 def test_headers_that_follow_a_size_are_noticed() -> None:
+    """The order of addressees tells whether a size is odd; or what is sent first does, of one kind for each."""
     made = setup(3, 1)
-    assert schedule(made, talking(in_an_order_of_sizes)).free_kinds == {"Word": 2}
-    assert schedule(made, talking(saying_nothing)).free_kinds == {}
+    of_addressees = talking(lambda me, n: [(to, Word(0)) for to in me.others[:: 1 if n % 2 else -1]])
+    of_kinds = talking(
+        lambda me, n: [*zip(me.others, (Word(0), Phrase(0)), strict=True)][:: 1 if n % 2 else -1],
+        reads=lambda me, other: Word if me.name == next(p for p in me.parties if p != other) else Phrase,
+    )
+    assert schedule(made, of_addressees).free_kinds == {"Word": 2}
+    assert schedule(made, talking(lambda me, n: [(to, Word(n % 2)) for to in me.others])).free_kinds == {}
     with refused("toy_run.no_common_order", error=LocalError):
-        schedule(made, talking(in_an_order_of_kinds))
-
-
-async def waiting_in_vain(me: Endpoint, n: int) -> None:
-    """Nobody ever says a word."""
-    await me.gather(me.others, Word)
-
-
-def test_a_protocol_that_never_ends_is_given_up() -> None:
-    with pytest.raises(StallError, match="Word from P2"):
-        schedule(setup(3, 1), talking(waiting_in_vain))
-
-
-async def answering_too_often(me: Endpoint, n: int) -> None:
-    """Everybody says two words to everybody, who reads one."""
-    me.broadcast(me.others, Word(0))
-    me.broadcast(me.others, Word(1))
-    await me.gather(me.others, Word)
-
-
-async def answering_with_another_word(me: Endpoint, n: int) -> None:
-    """Everybody waits for another kind than is sent."""
-    me.broadcast(me.others, Phrase(0))
-    await me.gather(me.others, Word)
+        schedule(made, of_kinds)
 
 
 def test_roles_that_do_not_fit_together_are_no_protocol() -> None:
+    """Nobody ever says a word, or everybody two of which one is read, or another kind than is waited for."""
     made = setup(3, 1)
+    with pytest.raises(StallError, match="Word from P2"):
+        schedule(made, talking(to_all()))
     with pytest.raises(PeerError, match="which wanted nothing more"):
-        schedule(made, talking(answering_too_often, last=True))
+        schedule(made, talking(to_all(Word(0), Word(1)), last=True))
     with pytest.raises(PeerError, match=r"sent Phrase to P\d, wanted Word"):
-        schedule(made, talking(answering_with_another_word))
+        schedule(made, talking(to_all(Phrase(0))))
