@@ -88,6 +88,9 @@ TWINS: Mapping[str, Sequence[Patch]] = {
         (stage3.reshare, SPLIT, f"{SPLIT} if me.name == me.curator else [*[(0,) * len(x)] * p.K, x]"),
     ],
     "summands are announced": [(stage3.reshare, "PublishedShare(y, opening)", "PublishedShare(x, opening)")],
+    "weights are committed to and opened": [
+        (stage3.reshare, "commitment.canonical(y)", "commitment.canonical(x)"),
+    ],
     "coins are shown to Charlie": [
         (setup._toss, "me.others, Opening(seed", "(*me.others, me.curator), Opening(seed"),
         (setup.curator, "    return", "    await me.gather(me.parties, Opening)\n    return"),
@@ -173,6 +176,22 @@ TWINS: Mapping[str, Sequence[Patch]] = {
     "a top bit in the order": [
         (stage1.smallest, "            y, top = ", "            apart = p.sizes.subtract(b[i], b[j])\n"
          "            i, j = (j, i) if steps.holder_half(p.sizes, apart)[1] else (i, j)\n            y, top = "),
+    ],
+    "matches are played in the order of the slots": [
+        (stage1.smallest, "minimum.search(p.comparison, p.K)", "minimum.Tournament(halves.pi2.images)"),
+    ],
+    "as many matches more as the slot of the smallest says": [
+        (stage1.smallest, "        return search.winner\n", "        winner = search.winner\n"
+         "        for _ in range(halves.pi2.inverse[winner]):\n"
+         "            y, _ = steps.holder_half(p.sizes, p.sizes.subtract(b[0], b[1]))\n"
+         "            me.send(first, Match(0, 1))\n"
+         "            comparison.send_offer(me, first, keys.dgk, y, p.compared_bits)\n"
+         "            await comparison.read_answer(me, first, keys.dgk)\n"
+         "        me.send(first, Match(0, 0))\n        return winner\n"),
+        (stage1.compare, "    for _ in range(minimum.comparisons(p.comparison, p.K)):\n", "    while True:\n"),
+        (stage1.compare, "        if not minimum.is_match(match.left, match.right, p.K):\n"
+         '            me.refuse(me.curator, "comparison.of_no_places")\n',
+         "        if match.left == match.right:\n            break\n"),
     ],
     # Made by somebody who had not read the checks.
     "the coin under the parties' key is a hash of the session": [

@@ -2,8 +2,9 @@
 
 Each result was computed when this version was made (`code_checks.py`). It is bound to the digest of the role code
 (`smc_dp.leakage.role_code`) and to the parameters of the small session. The code of the checks is no part of the
-digest: the version of the package stands for it. `smc-dp lab check` computes all results anew, and a slow test fails if
-one differs. Anybody who can change this file could change the program as well, so it bears no signature.
+digest: the version of the package stands for it. `smc-dp lab check` computes all results anew. A slow test computes
+those of one session of each protocol, and fails if one differs. Anybody who can change this file could change the
+program as well, so it bears no signature.
 """
 
 from __future__ import annotations

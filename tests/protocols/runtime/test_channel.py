@@ -263,6 +263,8 @@ def test_greeting_is_bound(change: dict[str, Any]) -> None:
     error = refusal({"P1": replace(hello, **change)})
     assert (error.culprit, error.evidence) == ("somebody on the way from P1", ())
     assert error.code == "message.not_signed"
+    of_another_stage = channel("P1", {}).sign(HELLO, "stage1", b"")
+    assert refusal({"P1": of_another_stage}).code == "message.not_signed"
     two = channel("P2", {"P1": hello})
     assert two.seal("P1", "Half", "stage1", b"").number == 0
     assert two.greeting("P1") == sealing.public_key(one.secret)

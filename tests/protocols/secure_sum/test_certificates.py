@@ -11,6 +11,8 @@ import pytest
 from support import role_code
 from support.coalition import session
 
+from protocols.curator import CURATOR_NAME
+
 SMALL = [(3, 0, 1), (4, 0, 1), (4, 1, 1)]
 LARGE = [(5, 0, 1), (5, 0, 2), (5, 1, 1), (5, 2, 1)]
 Lists = Mapping[int, frozenset[int]]
@@ -111,6 +113,14 @@ def test_nobody_opens_a_share_on_what_is_no_certificate(which: str) -> None:
     agreed = c.propose(0, listed, HONEST)
     c.certify(change(c.signatures(agreed, 0)), HONEST)
     assert not c.to_charlie("Unmask", 0)
+
+
+def test_a_list_that_charlie_has_not_signed_is_refused() -> None:
+    c = session(role_code.honest(), 5, 1, 1).seat()
+    context = c.to_charlie("Masked", 0)["P1"].context
+    c.say(CURATOR_NAME, "P1", c.code.messages.Survivors(context, c.listed(ALL), bytes(32), bytes(64)))
+    assert (c.failed["P1"].culprit, c.failed["P1"].code) == (CURATOR_NAME, "survivors.not_signed")
+    assert not c.to_charlie("Signed", 0)
 
 
 def test_nobody_opens_shares_twice_in_a_sum_or_on_the_signatures_of_another() -> None:

@@ -22,9 +22,10 @@ from protocols.runtime import message as messages
 from protocols.runtime.message import Message
 from protocols.runtime.session import Greeting
 from protocols.runtime.simulate import DropOutAfter
-from protocols.secure_sum import PROGRAM, dealing, graph, ideal, neighbour_graph
+from protocols.secure_sum import PROGRAM, dealing, graph, ideal, neighbour_graph, sums
 from protocols.secure_sum.messages import KINDS, Circle, Coin, MaskKeys
 from protocols.secure_sum.parameters import Parameters, stage, widths
+from protocols.secure_sum.values import CuratorState, Vault
 from tests.support.refusals import refused
 
 
@@ -90,7 +91,7 @@ def test_the_circle_is_torn_no_more_often_than_the_bound_says() -> None:
         assert Fraction(torn, comb(K, n)) <= two - one, (K, k, n)
     shape = graph.least_neighbourhood(1000, 0, 300, 1)
     assert shape is not None
-    assert shape.degree == 34  # 32 would do if it could not be torn
+    assert (shape.degree, shape.threshold) == (34, 2)  # 32 would do if it could not be torn
 
 
 @pytest.mark.parametrize(
@@ -170,6 +171,14 @@ def test_a_party_opens_the_coin_that_it_committed_to(D: int, monkeypatch: pytest
 
     monkeypatch.setattr(neighbour_graph, "_seated", other)
     assert refused_in_a_circle(D, "P2", "coin.not_as_committed")
+
+
+def test_so_many_have_signed_as_among_the_neighbours_of_whoever_has_fewest() -> None:
+    """Else that party would refuse an honest Charlie."""
+    p, near = parameters(4, 0, 1), ((1, 2), (0, 3), (0, 3), (1, 2))
+    state = CuratorState(Vault(b"", b"", ()), (), (), near=near)
+    for signed, fewest in ((("P1",), 0), (("P1", "P2"), 1), (("P1", "P2", "P3"), 1), (p.parties, 2)):
+        assert sums._fewest(p, state, signed) == fewest
 
 
 # Whole sums.

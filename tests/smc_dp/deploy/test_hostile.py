@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from support import hubs, sites
-from support.hubs import At, Change, HubCarrier, approved, besides, body, flipped, inside, record, said
+from support.hubs import At, Change, HubCarrier, approved, besides, body, envelope, flipped, inside, record, said
 from support.sites import LINEAR, Sites
 
 from smc_dp.deploy.frame import Frame
@@ -36,6 +36,7 @@ STOPS = {
     "a letter's seal": Mutant(LETTER.becomes(inside(flipped)), "link.not_the_next"),
     "a letter of garbage": Mutant(LETTER.becomes(body(lambda b: b"\x00" * 40)), "envelope.not_nine_parts"),
     "a letter under another number": Mutant(LETTER.becomes(lambda p: replace(p, number=1)), "parcel.another_envelope"),
+    "a letter under another name": Mutant(LETTER.becomes(envelope(sender="P3")), "parcel.another_envelope"),
     "a letter of another study": Mutant(
         LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "parcel.of_another_study"
     ),
@@ -47,6 +48,7 @@ STOPS = {
     "two letters of one number": Mutant(LETTER.becomes(lambda p: [p, inside(flipped)(p)]), "parcel.twice"),
     "a greeting under another identity": Mutant(GREETING.becomes(hubs.signed_by(MALLORY)), "message.not_signed"),
     "the end of a stage": Mutant(STAGE_END.becomes(inside(flipped)), "board.not_the_next"),
+    "mail between others, at Charlie": Mutant(BETWEEN.becomes(envelope(to="P1")), "parcel.another_envelope", "charlie"),
     "two letters between others, at Charlie": Mutant(
         BETWEEN.becomes(lambda p: [p, inside(flipped)(p)]), "parcel.twice", "charlie"
     ),

@@ -165,6 +165,16 @@ def test_a_simulator_of_short_numbers_is_caught(evidence: Evidence, place: str) 
     assert outcome.fault.fields["place"] == place
 
 
+def test_one_short_number_among_long_ones_is_noticed() -> None:
+    """As a size in the clear among covers; a uniform number may fall short by 40 bits and a little more."""
+    for bits, code in ((63, None), (21, None), (20, "structure.other_widths")):
+        fault = leakage.shape_difference({"Relay.a": [1 << bits, 1 << 63]}, {"Relay.a": [1 << 63] * 2})
+        assert (fault.code if fault else None) == code
+    fewer = leakage.shape_difference({"Relay.a": [1 << 63]}, {"Relay.a": [1 << 63] * 2})
+    assert fewer is not None
+    assert fewer.code == "structure.other_count"
+
+
 # Which coalitions are claimed.
 
 

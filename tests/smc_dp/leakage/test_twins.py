@@ -63,6 +63,7 @@ TWINS: dict[str, Twin] = {
     "with the longest keys": Twin(2, P2, "n_1"),
     # Told elsewhere.
     "the last weight in the clear": Twin(2, CHARLIE, "w_2", law=True),
+    "weights are committed to and opened": Twin(2, CHARLIE, "w_2"),
     "an even mask": Twin(2, CHARLIE, "selected noise"),
     "in the order of pi_1": Twin(3, CHARLIE, "pi_1"),
     "doubts in words": Twin(2, P2, refused="symbol.put_into_words"),
@@ -72,6 +73,8 @@ TWINS: dict[str, Twin] = {
     "compared without a mask": Twin(2, CHARLIE, "n_1"),
     "compared with one coin": Twin(3, CHARLIE, "n_1"),
     "a top bit in the order": Twin(2, P2, refused="symbol.asked_for_equality"),
+    "matches are played in the order of the slots": Twin(2, ("P1",), "pi_2"),
+    "as many matches more as the slot of the smallest says": Twin(2, P2, "who is smallest"),
     # Made by somebody who had not read the checks.
     "the coin under the parties' key is a hash of the session": Twin(2, CHARLIE, refused="role.needs_a_number"),
     "a stale ciphertext is called fresh by hand": Twin(2, ("P1",), refused="role.sends_no_number"),

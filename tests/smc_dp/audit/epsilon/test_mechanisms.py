@@ -14,7 +14,7 @@ from smc_dp.audit.epsilon import mechanisms
 from smc_dp.audit.epsilon.audit import TESTS, CaseAudit, audit_mechanism
 from smc_dp.audit.epsilon.case import PRIMES, Case, distance_scores, float_scores, residue_scores
 from smc_dp.audit.epsilon.mechanisms import SENSITIVITY, claim_of, distribution_of, mechanism_cases
-from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS, PROTOCOL_MUTANTS, MultipliedNoise, MutantName
+from smc_dp.audit.epsilon.mutants import MUTANT_FAULTS, PROTOCOL_MUTANTS, FloatSampler, MultipliedNoise, MutantName
 from smc_dp.audit.epsilon.power import Effort, audit_mutant
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
@@ -128,6 +128,8 @@ def indicators(case: Case, world: int, draws: int) -> Array:
 
 def test_every_output_of_the_float_sampler_is_reachable_from_its_own_centre_and_many_from_no_other() -> None:
     """The holes of its support: a single output in one proves which world it is from."""
+    noise = [FloatSampler(1.0)(rng(f"float {i}"))[0] for i in range(40)]
+    assert min(noise) < 0 < max(noise)
     case = mechanism_cases(target("laplace"), "float-sampler")[0]
     for world in (0, 1):
         reachable = indicators(case, world, 2000)

@@ -19,7 +19,7 @@ from support.repetitions import with_slow
 from smc_dp.data.federation import Rows
 from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
-from smc_dp.experiments.compare import charts, report, runner, study, task
+from smc_dp.experiments.compare import charts, report, results, runner, study, task
 from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, plain_data
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.runner import ExperimentGrid
@@ -135,6 +135,26 @@ def test_a_finished_grid_is_not_run_again(tmp_path):
     next((tmp_path / "out" / "cells").glob("*wsum*.csv")).unlink()  # the check does see a cell that is run again
     assert figures_of(run(PLAN, tmp_path / "out")) == figures_of(first)
     assert stamps(tmp_path / "out") != before
+
+
+def test_a_killed_grid_goes_on_without_redoing_finished_cells(tmp_path, monkeypatch):
+    """It is killed between the two files of its second cell, and while it wrote another."""
+    out, write = tmp_path / "out", results.write_json
+
+    def killed(path, value):
+        if path.parent.name == "cells" and stamps(out):
+            raise KeyboardInterrupt
+        write(path, value)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(results, "write_json", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(PLAN, out)
+    before = stamps(out)
+    (out / "cells" / ".one.csv.nobody.partial").write_bytes(b"half")
+    assert figures_of(run(PLAN, out)) == figures_of(run(PLAN, tmp_path / "uninterrupted"))
+    assert before.items() < stamps(out).items()
+    assert not list(out.rglob("*.partial"))
 
 
 def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
