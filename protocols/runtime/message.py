@@ -103,7 +103,7 @@ class Protection:
 _IN_WORDS = MappingProxyType(
     {
         "public": "public",
-        "masked": "random numbers to the receiver",
+        "masked": "like random numbers to the receiver",
         "shared": "a secret of sender and reader",
         "encrypted": "a ciphertext ({key})",
         "returned": "a ciphertext ({key}), sent to the owner of the key",

@@ -18,8 +18,8 @@ from smc_dp.data.file_format import FileFormat
 CATEGORY, INDICATOR, LEAVE_OUT = "category", "indicator", "leave out"
 NUMERIC_OUTCOME = (
     "to predict numbers, write `range = [low, high]` under [label] in place of classes, and take the method linear. "
-    "To predict classes, name another column; it may be a new one in every party's file, with a class for each range "
-    "of this number"
+    "To predict classes, name another column. You can make one: in every party's file, add a column with a text for "
+    "each range of this number, such as 'under 65'"
 )
 EMPTY_CELL_RULES = (CATEGORY, INDICATOR, LEAVE_OUT)
 """Rules for an empty cell, besides a value: a level of its own; the middle, and a feature that marks it; no row."""

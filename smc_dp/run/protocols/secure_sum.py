@@ -159,7 +159,7 @@ class SumTerms(ProtocolTerms):
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        hidden = " (not released, without noise)" if self.sizes == "hidden" else ""
+        hidden = " (not released, but unprotected)" if self.sizes == "hidden" else ""
         sizes = f"numbers of rows{hidden}; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",
