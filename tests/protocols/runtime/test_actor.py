@@ -131,6 +131,7 @@ def test_a_role_that_is_over_forgets_and_then_opens_and_blames_nothing() -> None
     result = forgetful.result
     forgetful.forget()
     state = replay.save(forgetful)
+    assert made.seeds["P1"].key not in state
     again = replay.resume(made.session, state, made.identities["P1"], 1, board)
     assert again.advance() == []
     for actor in (forgetful, again):
