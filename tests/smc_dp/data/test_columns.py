@@ -102,6 +102,7 @@ def test_a_level_is_named_in_any_of_its_forms():
         ('[aliases.n]\nf = ["F"]', "aliases.not_categorical"),
         ('[aliases.c]\nx = ["F"]', "aliases.unknown_level"),
         ('[aliases.c]\nf = "F"', "document.wrong_value"),
+        ("[aliases.c]\nf = []", "document.wrong_value"),
         ("[aliases.c]\nf = [1.5]", "columns.wrong_level"),
         ('[aliases.c]\nf = [" "]', "aliases.empty_text"),
         ('[aliases.c]\nf = ["m"]', "aliases.two_levels"),

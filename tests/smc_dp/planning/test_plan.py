@@ -276,6 +276,11 @@ def test_a_plan_says_where_features_may_pay_and_plans_none() -> None:
         smc_dp.plan([5000] * 3, 12, method="newton", features="fourier:64")
 
 
+def test_whole_parties_are_spoken_of_where_they_are_many_and_small() -> None:
+    assert "plan.protect_whole_parties" in told(smc_dp.plan([20] * 60, 5))
+    assert "plan.protect_whole_parties" not in told(smc_dp.plan([200] * 60, 5))
+
+
 # The command.
 
 

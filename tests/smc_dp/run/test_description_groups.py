@@ -70,6 +70,11 @@ def test_table_one_has_a_column_for_each_group(run: Path) -> None:
     assert ill and share and mean and deviation  # noqa: PT018
     assert rows["ill yes, n (%)"][1] == f"{ill.estimate:,.0f} ({100 * share.estimate:.1f})"
     assert rows["age, mean (SD)"][1] == f"{mean.estimate:.1f} ({deviation.estimate:.1f})"
+    every = {(row.column, row.level, row.figure): row.found for row in release.description.table() if not row.group}
+    ill, mean, deviation = every["ill", "yes", "count"], *(every["age", "", x] for x in of_age)
+    assert ill and mean and deviation  # noqa: PT018
+    assert rows["ill yes, n (%)"][0] == f"{ill.estimate:,.0f} ({100 * ill.estimate / release.description.rows:.1f})"
+    assert rows["age, mean (SD)"][0] == f"{mean.estimate:.1f} ({deviation.estimate:.1f})"
     assert all(cell.count(" to ") == 1 for cell in rows["lab, median (quartiles)"])
     assert rows["sex f, n (%)"][1:] == ["", ""]
     assert "bmi empty, n (%)" in rows

@@ -9,8 +9,10 @@ import pytest
 from support.votes import alone
 
 from protocols.arithmetic.rng import Stream
+from protocols.errors import StoppedError
 from protocols.runtime.envelope import Envelope
 from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness
+from tests.support.refusals import refused
 
 HOME = Stream.insecure_from_seed("home")
 DRAWS = ("first", "second")
@@ -53,3 +55,13 @@ def test_keys_and_inputs_that_no_later_stage_uses_are_kept_for_a_view_alone(keep
     assert not site.actor.forgotten
     site.release()
     assert site.actor.forgotten == (not keeps_seed)
+
+
+def test_once_the_session_is_over_nothing_new_leaves() -> None:
+    site = done()
+    site.leaving("sum 0")
+    site.sends_nothing = True
+    site.leaving("sum 0")
+    with refused("session.over", error=StoppedError, label="sum 1"):
+        site.leaving("sum 1")
+    assert site.charge.left == {"sum 0"}

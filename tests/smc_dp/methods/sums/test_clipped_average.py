@@ -73,6 +73,11 @@ def test_no_party_moves_the_sum_beyond_two_radii(radius: float) -> None:
     assert method.noise(federation.public).sensitivity == method.sensitivity
 
 
+def test_the_statement_says_that_a_secure_sum_needs_no_aggregator() -> None:
+    privacy = ClippedAverage().statement(a_federation(4).public, Target(1))
+    assert any("secure sum" in caveat for caveat in privacy.caveats)
+
+
 @pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, 1e7, "x", None, [1.0], 1j])
 def test_wrong_radius_is_refused(radius: Any) -> None:
     with refused("clip.out_of_range"):

@@ -206,11 +206,15 @@ def test_noise_of_the_statistic_has_the_gamma_length() -> None:
     for times, fits in ((1.0, True), (0.5, False)):
         found = scipy.stats.kstest(lengths, scipy.stats.gamma(8, scale=times * scale).cdf).pvalue
         assert found > 1e-6 if fits else found < 1e-12
+    assert trained.left is not None
+    for target in (Target(1), Target(1, noise="gauss")):  # of the parts of a run, the same noise
+        assert trained.method.functionality(trained.public, target) == trained.left(target)
 
 
 def test_whatever_the_noise_there_is_a_model() -> None:
     voters, test = a_simulation()
     trained = SoftStatistic().train_from(voters)
+    assert any("secure sum" in said for said in trained.method.statement(trained.public, Target(1)).caveats)
     for epsilon in (Fraction(1, 10**9), Fraction(1, 10**4)):
         assert 0 <= trained.release(Target(epsilon), Stream.from_system()).model.accuracy(test) <= 1
 

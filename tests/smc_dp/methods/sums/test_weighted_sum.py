@@ -143,6 +143,7 @@ def test_statements_say_what_of_sizes() -> None:
         method.train(FEDERATION).release(Target(Fraction(1)), Stream.from_system()).privacy
         for method in (WeightedSum(LAM), WeightedSumAddRemove(LAM))
     )
+    assert all("trusted aggregator" in found.adversary for found in (replaced, added))
     assert "not protected" in replaced.plain_words()
     assert "number of rows is protected" in added.plain_words()
 

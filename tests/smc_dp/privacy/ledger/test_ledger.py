@@ -29,7 +29,7 @@ from smc_dp.core.spreadsheet import is_formula
 from smc_dp.data.federation import Rows
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.pages.blocks import PageTable
-from smc_dp.privacy.ledger import export, report
+from smc_dp.privacy.ledger import composition, export, report
 from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import PARTIES, Account, BrokenLedgerError, History, Limit, OverBudgetError
@@ -266,6 +266,15 @@ def test_of_very_many_data_sets_the_first_are_added_up_and_every_entry_is_shown(
 ) -> None:
     """A stranger's ledger may hold tens of thousands, and is shown soon all the same."""
     monkeypatch.setattr("smc_dp.privacy.ledger.history.MOST_DATA_SETS", 5)
+    monkeypatch.setattr("smc_dp.privacy.ledger.history._SPLITS_OF_ALL", 10)
+    tried = set[int]()
+    added_up = composition.total
+
+    def total(releases: Any, delta: Fraction, splits: int = 0, *more: Any) -> composition.Total | None:
+        tried.add(splits)
+        return added_up(releases, delta, splits, *more)
+
+    monkeypatch.setattr(composition, "total", total)
     with Ledger.create(tmp_path / "many", Fraction(1000)) as ledger:
         for number in range(8):
             ledger.reserve(f"{number:064x}", "m", pure(1), anew())
@@ -273,6 +282,7 @@ def test_of_very_many_data_sets_the_first_are_added_up_and_every_entry_is_shown(
     lines = capsys.readouterr().out.splitlines()
     assert any("3 data sets more" in line for line in lines)
     assert sum("reserved" in line for line in lines) == 8
+    assert tried == {2, composition.MOST_SPLITS}  # of each data set, and of the account
     assert main(["ledger", "show", str(tmp_path / "many"), "--json"]) == 0
     account = json.loads(capsys.readouterr().out)["accounts"][0]
     assert (len(account["data_sets"]), account["data_sets_left_out"]) == (5, 3)
