@@ -263,6 +263,9 @@ def test_a_word_holds_in_its_session_for_its_name_and_its_numbers() -> None:
     assert stage3.broken_commitment(bytes(32), names, told, published) == ("P1", broken)
     swapped_names = {**published, "P2": published["P3"], "P3": published["P2"]}
     assert stage3.broken_commitment(made.session.id, names, told, swapped_names) == ("P2", broken)
+    copied = replace(told, commitments=(told.commitments[0], told.commitments[2], *told.commitments[2:]))
+    repeated = {**published, "P2": published["P3"]}
+    assert stage3.broken_commitment(made.session.id, names, copied, repeated) == ("P2", broken)
     joined = replace(published["P3"], y=(*published["P3"].y, 0))
     assert stage3.broken_commitment(made.session.id, names, told, {**published, "P3": joined}) == ("P3", broken)
     missing = {name: share for name, share in published.items() if name != CURATOR_NAME}

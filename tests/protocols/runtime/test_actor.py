@@ -128,9 +128,10 @@ def test_a_role_that_is_over_forgets_and_then_opens_and_blames_nothing() -> None
     with refused("role.forgets_before_its_end", error=LocalError):
         forgetful.forget()  # its share is not out
     assert forgetful.release()
-    result = forgetful.result
+    result, seed = forgetful.result, forgetful.seed.key
     forgetful.forget()
     state = replay.save(forgetful)
+    assert seed not in state
     again = replay.resume(made.session, state, made.identities["P1"], 1, board)
     assert again.advance() == []
     for actor in (forgetful, again):

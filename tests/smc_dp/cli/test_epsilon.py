@@ -67,6 +67,13 @@ def test_a_method_with_all_that_it_has(capsys: pytest.CaptureFixture[str], monke
     assert 0 <= low < high <= 1
 
 
+def test_a_dimension_and_its_lambda_are_those_that_are_audited(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Request] = []
+    monkeypatch.setattr("smc_dp.audit.epsilon.plan.plan_cases", lambda request: asked.append(request))
+    assert run("central", "--noise", "gauss", "--dimension", "2", "--lambda", "0.1", "--epsilon", "8") == 2
+    assert asked == [Request("central", Fraction(8), noise="gauss", dimension=2, lam=0.1)]
+
+
 def test_a_method_that_claims_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("batch", "--trials", "200") == 0
     printed = capsys.readouterr().out

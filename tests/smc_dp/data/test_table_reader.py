@@ -275,3 +275,21 @@ def test_a_file_of_another_program_is_refused_with_what_makes_a_table_of_it(name
     assert what in str(caught.value)
     assert how in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+def test_a_damaged_parquet_file_is_a_table_or_an_input_error():
+    """Whatever pyarrow raises: a refusal is the only error that comes."""
+    good, refusals = parquet(age=[1.5, 2.5, 3.5], sex=["f", "m", "f"]), list[InputError]()
+    for position in range(0, len(good), 2):
+        damaged = bytearray(good)
+        damaged[position] ^= 0xFF
+        try:
+            table = parse_parquet(bytes(damaged), "p")
+            for name in table.columns:
+                table.texts(name)
+                table.numbers(name)
+        except InputError as error:
+            refusals.append(error)
+    assert all(str(error).startswith("p: ") for error in refusals)
+    raised = {type(getattr(error.__context__, "__cause__", None)) for error in refusals}
+    assert {OSError, UnicodeDecodeError, pa.ArrowInvalid} <= raised

@@ -85,6 +85,7 @@ def books(tmp_path: Path) -> Ledgers:
 
 def test_a_real_run_is_charged_and_says_what_is_left(tmp_path: Path, books: Ledgers) -> None:
     report = run(tmp_path, "first", books)
+    assert books.folder.stat().st_mode & 0o777 == 0o700
     assert {name: s.left for name, s in report.standings.items()} == dict.fromkeys(PARTIES, Fraction(3, 5))
     assert report.as_dict()["budgets"][PARTIES[0]]["left"] == "3/5"
     digest = hashlib.sha256((tmp_path / "first" / "release.json").read_bytes()).hexdigest()

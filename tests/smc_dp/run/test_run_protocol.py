@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import stat
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -107,6 +108,7 @@ def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
     given = identities.load_run_identities(tmp_path / "own", (*names, "charlie"))
     run, views = tmp_path / "run", tmp_path / "views"
     run_protocol(FEDERATION, out=run, views=views, identities=given, **QUICK)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (views, views / "1.view")] == [0o700, 0o600]
 
     def statuses(**options: Any) -> dict[str, str]:
         return {f.check.name: f.outcome.status for f in audit_run(run, **options).findings}

@@ -113,6 +113,7 @@ def test_statements_of_the_proven_form_do_not_grow_with_rounds():
     assert central.epsilon == local.epsilon == 1.0
     assert "aggregator" in central.adversary
     assert "server included" in local.adversary
+    assert all("sizes" in found.plain_words() for found in (central, local))
 
 
 @pytest.mark.parametrize("d", [1, 3, 16])
