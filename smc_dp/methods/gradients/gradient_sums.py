@@ -33,7 +33,7 @@ from smc_dp.methods.neighbours import NeighbourPair, record_pair
 from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.training.integer_rows import ROW_BITS, IntegerRows
-from smc_dp.privacy.distributed import SharedRounds, StepBound, rounds_statement, sums_signal
+from smc_dp.privacy.distributed import BlockBound, SharedRounds, rounds_statement, sums_signal
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import NO_NOISE, no_guarantee
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -208,7 +208,7 @@ class GradientMethod(Method):
     @abstractmethod
     def round_bounds(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> tuple[StepBound, ...]:
+    ) -> tuple[BlockBound, ...]:
         """Return the bound on one record's contribution to each sum."""
 
     @abstractmethod
