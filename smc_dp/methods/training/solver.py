@@ -1,4 +1,4 @@
-"""What the solvers share: the public tolerance, and sums over records whose rounding is known.
+"""Public tolerance that all solvers share, and sums over records whose rounding is known.
 
 The noise of a release is made for every solution whose gradient is at most `PUBLIC_TAU` long, a constant. Stopping
 without one would be an output that depends on private data, so no solver refuses: what floats cannot certify is
