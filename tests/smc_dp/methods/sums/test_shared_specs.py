@@ -280,7 +280,7 @@ def test_what_the_theory_does_not_cover_is_refused() -> None:
         (lambda: spec(Ofpa(rounds=3)), "rounds.not_in_secure_sum"),
         (lambda: spec(RECORD[1], noise="ddg"), "noise.not_of_calibration"),
         (lambda: Ofpa().shared(known, Target(1, "paper"), THREE, released), "calibration.not_in_secure_sum"),
-        (lambda: spec(PARTY[0], noise="knorm"), "noise.not_in_sum"),
+        (lambda: spec(PARTY[0], noise="knorm"), "noise.not_of_protocol"),
         (
             lambda: PARTY[0].shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(MOST)),
             "auxiliary_rows.needed",
