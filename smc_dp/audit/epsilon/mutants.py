@@ -59,7 +59,7 @@ def check_mutant(audited: str, mutant: MutantName | None, known: Sequence[Mutant
         raise InputError("mutant.not_available", audited=audited, known=known, got=mutant)
 
 
-def check_noise(audited: str, noise: NoiseName, known: Sequence[NoiseName]) -> None:
+def check_audited_noise(audited: str, noise: NoiseName, known: Sequence[NoiseName]) -> None:
     """Raise InputError unless what is audited draws this noise."""
     if noise not in known:
         raise InputError("noise.not_audited", audited=audited, known=known, got=noise)

@@ -12,7 +12,7 @@ from protocols.pathak2010 import as_published
 from protocols.pathak2010.parameters import Parameters
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice_epsilon
-from smc_dp.audit.epsilon.mutants import HALF_NOISE, MutantName, check_mutant, check_noise
+from smc_dp.audit.epsilon.mutants import HALF_NOISE, MutantName, check_audited_noise, check_mutant
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Contribution, Vector, ideal
@@ -41,7 +41,7 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, use_ideal: 
     own noise. Raise InputError for another mutant.
     """
     check_mutant(PATHAK_METHOD, mutant, (*HALF_NOISE, "k-times-integer", "stripped"))
-    check_noise(PATHAK_METHOD, target.noise, NOISES_AS_PUBLISHED)
+    check_audited_noise(PATHAK_METHOD, target.noise, NOISES_AS_PUBLISHED)
     published_variant = mutant == "k-times-integer"
     method = PathakMean(_LAM, as_published=published_variant)
     agreed = replace(target, calibration="paper") if published_variant else target

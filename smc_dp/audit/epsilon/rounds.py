@@ -24,7 +24,7 @@ from protocols.secure_sum.values import Addends, join_addends
 from smc_dp.audit.epsilon import deviations
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import AnnouncedSum, Deviation
-from smc_dp.audit.epsilon.mutants import SHARE_MUTANTS, MutantName, check_mutant, check_noise
+from smc_dp.audit.epsilon.mutants import SHARE_MUTANTS, MutantName, check_audited_noise, check_mutant
 from smc_dp.audit.epsilon.secure_sum import dilute_shares
 from smc_dp.audit.epsilon.worst_pairs import WORST_PAIRS, with_unclipped_weights
 from smc_dp.core.arrays import Array
@@ -67,7 +67,7 @@ def rounds_case(
     """
     worst = WORST_PAIRS[method]
     check_mutant(method, mutant, (*SHARE_MUTANTS, "unclipped-weight") if worst.has_weights else SHARE_MUTANTS)
-    check_noise(method, target.noise, ("ddg",))
+    check_audited_noise(method, target.noise, ("ddg",))
     weighted = weighted or mutant == "unclipped-weight"
     session = DrivenSession(audited_rounds(method, target, adjacency, weighted=weighted), mutant)
     worlds = [worst.rows_in_world(world, adjacency, weighted=weighted) for world in (0, 1)]

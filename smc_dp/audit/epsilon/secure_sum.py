@@ -23,7 +23,7 @@ from protocols.secure_sum.values import Addends
 from smc_dp.audit.epsilon import deviations
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import Deviation
-from smc_dp.audit.epsilon.mutants import SHARE_MUTANTS, MutantName, check_mutant, check_noise
+from smc_dp.audit.epsilon.mutants import SHARE_MUTANTS, MutantName, check_audited_noise, check_mutant
 from smc_dp.core.arrays import Array
 from smc_dp.data.columns import CategoricalColumn, NumericColumn
 from smc_dp.data.federation import Public, Rows
@@ -74,7 +74,7 @@ def secure_sum_case(
     `use_ideal`: by the ideal functionality of the honest. `all-honest` is noise in shares that are enough only if
     nobody colludes, `silent-party` an honest party without noise. Raise InputError for another mutant or noise.
     """
-    check_noise(method, target.noise, SHARED_NOISES)
+    check_audited_noise(method, target.noise, SHARED_NOISES)
     # With noise "self" one share is enough, whoever is honest.
     check_mutant(method, mutant, [x for x in SHARE_MUTANTS if (target.noise, x) != ("self", "all-honest")])
     spec = audited_sum(target, method)
