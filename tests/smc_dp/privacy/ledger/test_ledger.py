@@ -427,14 +427,14 @@ def test_a_chain_that_holds_is_not_enough(path: Path) -> None:
         ({"number": 10**10}, "ledger_entry.no_number"),
         ({"state": ["refunded"]}, "ledger_entry.unknown_state"),
         ({"refers": 1.5, "state": "refunded"}, "ledger_entry.field_not_of_state"),
-        ({"dataset": "A" * 64}, "ledger_entry.no_digest"),
-        ({"dataset": b"a" * 64}, "ledger_entry.no_digest"),
-        ({"mechanism": "a\x1b[2J"}, "ledger_entry.bad_mechanism"),
-        ({"mechanism": "m" * 101}, "ledger_entry.bad_mechanism"),
+        ({"dataset": "A" * 64}, "ledger_entry.bad_field"),
+        ({"dataset": b"a" * 64}, "ledger_entry.bad_field"),
+        ({"mechanism": "a\x1b[2J"}, "ledger_entry.bad_field"),
+        ({"mechanism": "m" * 101}, "ledger_entry.bad_field"),
         ({"party": "north"}, "ledger_entry.field_not_of_state"),
-        ({"date": "yesterday"}, "ledger_entry.bad_date"),
+        ({"date": "yesterday"}, "ledger_entry.bad_field"),
         ({"kind": "none"}, "guarantee.not_chargeable"),
-        ({"unit": "party"}, "guarantee.adjacency_of_other_unit"),
+        ({"unit": "party"}, "statement.unit_of_other_adjacency"),
         ({"extra": 1}, "json.unknown_key"),
     ],
 )
@@ -449,7 +449,7 @@ def test_a_limit_may_name_a_party_in_plain_characters(path: Path) -> None:
     row = export.read_history(path).entries[0].values()
     assert Entry.read({**row, "party": "north"}).party == "north"
     for name in ("", "a\x1b[2J", "n" * 201, 7):
-        with refused("ledger_entry.bad_party"):
+        with refused("ledger_entry.bad_field"):
             Entry.read({**row, "party": name})
 
 
