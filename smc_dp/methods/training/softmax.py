@@ -16,7 +16,7 @@ import scipy
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import softmax_gradient_in_balls
 from smc_dp.methods.training.classes import code, coordinate_count
-from smc_dp.methods.training.newton import in_floats, newton
+from smc_dp.methods.training.newton import ENDLESS, PATIENCE, descend, in_floats
 from smc_dp.methods.training.solver import PUBLIC_TAU, row_blocks, summation_depth
 
 _SMALLEST_MU = 2.0**-29  # below it the float nearest to the minimiser may have a longer gradient than is allowed
@@ -97,7 +97,7 @@ class SoftLabelObjective:
 
 def minimise_soft(objective: SoftLabelObjective, *, tolerance: float = 1e-11) -> Array:
     """Minimise over V: (p, d), up to the tolerance in the norm of the gradient or where floats gain nothing more."""
-    v, _ = newton(np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance)
+    v, _ = descend(np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance, PATIENCE)
     return v.reshape(objective.T.shape)
 
 
@@ -116,7 +116,7 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
     def in_balls(v: Array) -> tuple[Array, float]:
         return softmax_gradient_in_balls(mu, v.reshape(V.shape), X, alpha, objective.B)
 
-    v, charged = newton(V.ravel(), in_balls, objective.hessian, PUBLIC_TAU)
+    v, charged = descend(V.ravel(), in_balls, objective.hessian, PUBLIC_TAU, ENDLESS)
     if charged > PUBLIC_TAU:
         raise ArithmeticError("Newton's method stalled above the public tolerance; strong convexity excludes this")
     return v.reshape(V.shape)
