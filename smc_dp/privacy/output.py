@@ -67,9 +67,9 @@ def calibrate_as_published(target: Target, dimension: int, delta: Fraction, scal
     return Calibrated(KNorm(dimension, on_grid), GRID.l2_sensitivity(delta, dimension))
 
 
-def perturb(integers: Sequence[int], noise: Calibrated | None, rng: Stream, divisor: int = 1) -> Array:
-    """Add noise, if any, to integers on the grid, as floats over the divisor: (dimension,)."""
-    return np.array(GRID.decode(with_noise(integers, noise, rng), divisor))
+def perturb(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -> Array:
+    """Add noise, if any, to integers on the grid, as floats: (dimension,)."""
+    return np.array(GRID.decode(with_noise(integers, noise, rng)))
 
 
 def with_noise(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -> tuple[int, ...]:

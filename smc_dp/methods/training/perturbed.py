@@ -86,13 +86,13 @@ class Logistic:
 Loss = Huber | Logistic
 
 
-def minimise_uncertified(loss: Loss, X: Array, y: Array, modulus: float, *, tolerance: float = 1e-11) -> Array:
-    """Minimise without a linear term, (d,), to this gradient norm or where floats gain nothing more.
+def minimise_uncertified(loss: Loss, X: Array, y: Array, modulus: float) -> Array:
+    """Minimise without a linear term, (d,), to a gradient norm of 1e-11 or where floats gain nothing more.
 
     Not certified, for releases without noise. X: (n, d), finite; y: (n,) in {-1, +1}; modulus positive.
     """
     problem = _Problem(loss, y[:, np.newaxis] * X, modulus, np.zeros(len(y)))
-    u, _ = descend(np.zeros(X.shape[1]), problem.evaluate, problem.hessian, tolerance, PATIENCE)
+    u, _ = descend(np.zeros(X.shape[1]), problem.evaluate, problem.hessian, 1e-11, PATIENCE)
     return u
 
 

@@ -101,13 +101,13 @@ def minimise_soft(objective: SoftLabelObjective, *, tolerance: float = 1e-11) ->
     return v.reshape(objective.T.shape)
 
 
-def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) -> Array:
+def certified(X: Array, alpha: Array, mu: float) -> Array:
     """Minimise over V: (p, d) for soft labels alpha: (N, C); the gradient's norm is surely at most PUBLIC_TAU.
 
     X: (N, d), rows of the unit ball. It never refuses: what floats cannot certify is continued in ball arithmetic.
     """
     objective = SoftLabelObjective(X, statistic(X, alpha), alpha.shape[1], mu)
-    V = minimise_soft(objective, tolerance=tolerance)
+    V = minimise_soft(objective)
     measured = float(np.linalg.norm(objective.gradient(V.ravel())))
     charged = measured + rounding_charge(len(X), alpha.shape[1], X.shape[1], float(np.linalg.norm(V)))
     if charged <= PUBLIC_TAU:
