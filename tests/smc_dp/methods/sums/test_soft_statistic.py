@@ -72,7 +72,7 @@ def test_without_noise_and_whitening_it_is_soft(classes: int) -> None:
     rng = np.random.default_rng(2)
     X, M = anisotropic(40, 4, rng, decay=1.0), 11
     counts = rng.multinomial(M, rng.dirichlet(np.ones(classes)), size=40)
-    T = perturb(statistic_in_integers(X, counts), None, Stream.from_system(), divisor=40 * M)
+    T = perturb(statistic_in_integers(X, counts), None, Stream.from_system()) / (40 * M)
     V = minimise_statistic(X, T, classes, 0.01)
     assert np.abs(V - certified(X, counts / M, 0.01)).max() < 1e-8
     assert np.abs(V - certified(X, counts / M, 0.0101)).max() > 1e-4  # twin: another regulariser
