@@ -514,7 +514,7 @@ def test_a_journal_cannot_delete_another_file(path: Path, tmp_path: Path, monkey
     victim.write_text("precious")
     journal = path.with_name(f"{path.name}-journal")
     journal.write_bytes(journal_naming(victim, path))
-    with refused("ledger.journal_of_several"):
+    with refused("ledger.foreign_journal"):
         export.read_history(path)
     assert victim.exists()
     monkeypatch.setattr(
@@ -528,7 +528,7 @@ def test_a_journal_cannot_delete_another_file(path: Path, tmp_path: Path, monkey
 def test_what_no_ledger_has_beside_it_is_refused(path: Path, tmp_path: Path, name: str) -> None:
     beside = path.with_name(f"{path.name}-{name if name in ('wal', 'shm') else 'journal'}")
     unusable(tmp_path, name if name in ("folder", "link", "huge") else "empty", path).rename(beside)
-    with refused("ledger.write_ahead_log" if name in ("wal", "shm") else "ledger.foreign_journal"):
+    with refused("ledger.foreign_journal"):
         export.read_history(path)
     if beside.is_dir():
         beside.rmdir()
@@ -575,14 +575,14 @@ def test_making_one_is_private_and_never_over_another(tmp_path: Path) -> None:
     Ledger.create(path, Fraction(1)).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     before = path.read_bytes()
-    with refused("ledger.exists"):
+    with refused("file.exists"):
         Ledger.create(path, Fraction(2))
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["x"]
     for epsilon, delta in ((Fraction(0), Fraction(0)), (Fraction(1), Fraction(1)), (Fraction(1), Fraction(-1))):
         with pytest.raises(InputError):
             Ledger.create(tmp_path / "y", epsilon, delta)
-    with refused("ledger.not_made"):
+    with refused("file.not_written"):
         Ledger.create(tmp_path / "no" / "y", Fraction(1))
 
 
