@@ -167,7 +167,7 @@ def test_groups_are_those_of_the_parties_that_stayed(files: Path, tmp_path: Path
         (lambda d: d["parameters"].update(by="ward"), "describe.no_such_column"),
         (lambda d: d["parameters"].update(by=""), "text.not_one_line"),
         (lambda d: d["parameters"].update(tables="ill*lab"), "description.other_figures"),
-        (lambda d: d["parameters"].update(tables="lab*sex"), "describe.table_twice"),
+        (lambda d: d["parameters"].update(tables="lab*sex"), "describe.no_pair"),
         (lambda d: d["description"]["tables"][0]["cells"][0][0].update(high=1e6), "description.other_figures"),
         (lambda d: d["description"]["columns"]["lab"]["quantiles"].pop("median"), "description.other_figures"),
         (lambda d: d["description"].update(by="ill"), "description.other_figures"),

@@ -292,7 +292,7 @@ def test_what_it_does_not_learn_is_refused() -> None:
     target = Target(Fraction(1), noise=DDG)
     for public, code in (
         (Public(3, 6, 2), "classes.of_no_number"),
-        (Public(3, 501, 0), "features.too_many_coefficients"),
+        (Public(3, 501, 0), "features.too_many"),
     ):
         with refused(code):
             LinearRegression().shared(public, target, PARTIES, AnnouncedRows(10)).noise  # noqa: B018

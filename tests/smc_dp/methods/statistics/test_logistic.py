@@ -321,7 +321,7 @@ def test_what_it_does_not_learn_is_refused() -> None:
     target = Target(Fraction(1), noise="ddg")
     for public, code in (
         (Public(3, 6, 3), "classes.only_two"),
-        (Public(3, 501, 2), "features.too_many_coefficients"),
+        (Public(3, 501, 2), "features.too_many"),
     ):
         with refused(code):
             LogisticCoefficients().shared(public, target, PARTIES, AnnouncedRows(10)).noise  # noqa: B018
