@@ -50,7 +50,7 @@ _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_WORDS, _LONGEST_WORD = 100, 100
 """Number of words that stand for an empty cell, and of characters in one."""
-_LISTS = ("missing", "true", "false")
+_LISTS, _OF_COLUMNS = ("missing", "true", "false"), frozenset({"aliases", "column_dates"})
 _SETTINGS = (
     "separator",
     "decimal",
@@ -231,53 +231,47 @@ class FileFormat:
         """Return the format with these settings; words and aliases join those that are there."""
         return replace(self, **joined({name: getattr(self, name) for name in settings}, settings, is_newer=True))  # type: ignore[arg-type]
 
-    def advice(self, **settings: FormatSetting) -> str:
-        """Return one line that tells where to write which settings, ready to be copied."""
-        whole = self.with_settings(settings)
-        if self.place == OWN_SETTINGS_FILE:
-            lines = [_line(name, getattr(whole, name)) for name in _SETTINGS if name in settings]
-            parts = [f"{' and '.join(lines)} into [file]"] if lines else []
-            changed = dict(cast("ColumnAliases", settings.get("aliases", ())))
-            for column, levels in whole.aliases:
-                if column in changed:
-                    said = " and ".join(_line(_key(level), texts) for level, texts in levels)
-                    parts.append(f"{said} into [aliases.{_key(column)}]")
-            if own := dict(cast("ColumnDates", settings.get("column_dates", ()))):
-                said = " and ".join(_date_line(name, forms) for name, forms in whole.column_dates if name in own)
-                parts.append(f"{said} into [dates]")
-            return f"write {', and '.join(parts)} of {OWN_SETTINGS_FILE}"
-        lines = whole.lines()
-        these = ("these lines", "this line", "these two lines", "these three lines")[len(lines)]
-        return f"write {these} into {self.place}: {' and '.join(lines)}"
+    def advice(self, *, in_sections: bool = False, **settings: FormatSetting) -> str:
+        """Return one line that tells where to write which settings, ready to be copied.
 
-    def sections(self) -> list[str]:
-        """Return the sections [file] and [aliases] that state this format, line by line; none for the default."""
-        said = self.said()
-        found = ["[file]", *(_line(name, value) for name, value in said.items())] if said else []
-        for column, levels in self.aliases:
-            found += [f"[aliases.{_key(column)}]", *(_line(_key(level), texts) for level, texts in levels)]
-        if self.column_dates:
-            found += ["[dates]", *(_date_line(column, forms) for column, forms in self.column_dates)]
-        return found
+        in_sections: name the sections of a FILE.toml, too, so that several such lines go together.
+        """
+        whole = self.with_settings(settings)
+        if self.place != OWN_SETTINGS_FILE and not in_sections:
+            lines = whole.lines()
+            these = ("these lines", "this line", "these two lines", "these three lines")[len(lines)]
+            return f"write {these} into {self.place}: {' and '.join(lines)}"
+        stated: dict[str, FormatSetting] = {name: getattr(whole, name) for name in settings}
+        for name in _OF_COLUMNS & {*settings}:
+            changed = dict(cast("ColumnAliases", settings[name]))
+            stated[name] = tuple(said for said in getattr(whole, name) if said[0] in changed)
+        parts = [f"{' and '.join(lines)} into {header}" for header, lines in toml_sections(stated).items()]
+        return f"write {', and '.join(parts)} of {self.place}"
+
+    def sections(self) -> dict[str, list[str]]:
+        """Return the lines of [file], [aliases] and [dates] that state this format; none for the default."""
+        return toml_sections({**self.said(), "aliases": self.aliases, "column_dates": self.column_dates})
 
     def lines(self) -> list[str]:
-        """Return the lines of FILE.toml that state this format; none for the default."""
-        found = []
-        if said := self.said():
-            found.append(f"file = {{{', '.join(_line(name, value) for name, value in said.items())}}}")
-        if self.aliases:
-            columns = (
-                f"{_key(column)} = {{{', '.join(_line(_key(level), texts) for level, texts in levels)}}}"
-                for column, levels in self.aliases
-            )
-            found.append(f"aliases = {{{', '.join(columns)}}}")
-        if self.column_dates:
-            columns = (_date_line(column, forms) for column, forms in self.column_dates)
-            found.append(f"dates = {{{', '.join(columns)}}}")
-        return found
+        """Return the same as lines of FILE.toml, one for each name."""
+        found: dict[str, list[str]] = {}
+        for header, lines in self.sections().items():
+            name, _, column = header[1:-1].partition(".")
+            found.setdefault(name, []).extend([f"{column} = {_table(lines)}"] if column else lines)
+        return [f"{name} = {_table(lines)}" for name, lines in found.items()]
 
 
 DEFAULT_FORMAT = FileFormat()
+
+
+def toml_sections(settings: Mapping[str, FormatSetting]) -> dict[str, list[str]]:
+    """Return the lines that state these settings, by the headers of their sections."""
+    found = {"[file]": [_line(name, settings[name]) for name in _SETTINGS if name in settings]}
+    for column, levels in cast("ColumnAliases", settings.get("aliases", ())):
+        found[f"[aliases.{_key(column)}]"] = [_line(_key(level), texts) for level, texts in levels]
+    dates = cast("ColumnDates", settings.get("column_dates", ()))
+    found["[dates]"] = [_line(_key(column), _one_or_several(forms)) for column, forms in dates]
+    return {header: lines for header, lines in found.items() if lines}
 
 
 def joined(
@@ -309,10 +303,6 @@ def _joined_dates(some: ColumnDates, others: ColumnDates) -> ColumnDates:
     return tuple(sorted({**dict(some), **dict(others)}.items()))
 
 
-def _date_line(column: str, forms: tuple[str, ...]) -> str:
-    return _line(_key(column), _one_or_several(forms))
-
-
 def _joined_aliases(some: ColumnAliases, others: ColumnAliases) -> ColumnAliases:
     found: dict[str, dict[str, dict[str, None]]] = {}
     for column, levels in (*some, *others):
@@ -328,6 +318,10 @@ def _line(name: str, value: object) -> str:
     values = value if isinstance(value, tuple) else (value,)
     written = ", ".join(_quoted(str(each)) for each in values)
     return f"{name} = [{written}]" if isinstance(value, tuple) else f"{name} = {written}"
+
+
+def _table(lines: Sequence[str]) -> str:
+    return f"{{{', '.join(lines)}}}"
 
 
 def _key(name: str) -> str:

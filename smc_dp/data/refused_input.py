@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias, cast
 
-from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
-from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, ColumnAliases, FileFormat, joined
+from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault, LinesFault
+from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, FileFormat, joined, toml_sections
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
 LINE = "{line}"
 """Place in a clause for the line that is to be written."""
-AND_LINE = f", and {LINE}"
-"""End of a clause that says first what a person has to fill in in the line."""
 LEVEL = "LEVEL"
 """Place in a line for the name of a level, which a person has to fill in."""
 SettingChoices: TypeAlias = tuple[tuple[str, Settings], ...]
-"""Settings of which a person chooses one, each after the text that says what it means."""
+"""Settings of which a person chooses one, each after what the refused cell is with them."""
 
 
 class Hint(NamedTuple):
     """Apparent kind of the input, in a word, and a clause that says so; both empty for no hint.
 
     settings: those of a file format with which the input would be read; the clause has `{line}` where the line stands
-    that states them. to_complete: settings in which a person has to fill in something, for the same line. choices:
-    settings of which a person has to choose one, each after what it means; the clause has all lines.
+    that states them. to_complete: settings in which a person has to fill in a level. choices: settings of which a
+    person has to choose one, each after what the cell is then.
     """
 
     recognised: str = ""
@@ -73,100 +68,106 @@ class FormatFault(InputFault):
     settings: Settings = field(default_factory=dict)
     to_complete: Settings = field(default_factory=dict)
     choices: SettingChoices = ()
-    line: str = ""
 
-    def completed(self, settings: Settings, to_complete: Settings = MappingProxyType({})) -> FormatFault:
-        """Return the fault with the line that states these settings, too, and those that a person completes.
+    def completed(self, settings: Settings) -> FormatFault:
+        """Return the fault with a line that states these settings, too.
 
         Where they hold one of its choices, none is left. Where they contradict its own, it keeps its own alone.
         """
         whole = joined(settings, self.settings)
-        if not self._is_consistent(whole):
+        if not self.reads(whole):
             whole = dict(self.settings)
         said = [said for said, chosen in self.choices if joined(whole, chosen, is_newer=True) == whole]
-        fault = replace(self, choices=(), clause=self.clause.replace(LINE, said[0] + LINE)) if said else self
-        line = fault._line(self.form, joined(whole, joined(to_complete, self.to_complete)))
-        return replace(fault.with_line(line), settings=whole if self.settings or said else {}, line=line)
+        clause = self.clause.replace(LINE, f"where it is {said[0]}, {LINE}") if said else self.clause
+        choices = () if said else self.choices
+        return replace(
+            self, settings=whole if self.settings or said else {}, clause=clause, choices=choices
+        ).with_advice()
 
-    def in_list(self) -> FormatFault:
-        """Return the fault as a list has it, below which the lines stand."""
-        return self.in_sections() if self.to_complete or self.choices else self.with_line("write the lines below")
+    def with_advice(self, *, in_sections: bool = False) -> FormatFault:
+        """Return the fault with the lines to write in its own sentence; in_sections: as `FileFormat.advice` has it."""
+        choices = self.choices or (("", joined(self.settings, self.to_complete)),)
+        told = [
+            (f"where it is {said}, " if said else "") + self.form.advice(in_sections=in_sections, **settings)
+            for said, settings in choices
+        ]
+        to_complete = f"put that one in place of {LEVEL} and " if self.to_complete else ""
+        return self._saying(to_complete + ", or ".join(told))
 
-    def in_sections(self) -> FormatFault:
-        """Return the fault with its settings alone, by their sections: those of several faults go into one file."""
-        settings = joined(self.settings, self.to_complete)
-        line = self._line(replace(self.form, place=OWN_SETTINGS_FILE), settings)
-        place = self.form.place
-        beside = f"the file {place} in the folder of {PurePath(place.removesuffix('.toml')).name}"
-        where = place if place == OWN_SETTINGS_FILE else beside
-        return self.with_line(line.replace(f" of {OWN_SETTINGS_FILE}", f" of {where}"))
+    def above_lines(self) -> FormatFault:
+        """Return the fault as it stands above the lines of all faults of its file."""
+        to_do = "complete its line" if self.to_complete else "choose its line" if self.choices else "write the lines"
+        return self._saying(f"{to_do} below")
 
-    def referring(self) -> FormatFault:
-        """Return the fault with a reference to its line, which a fault above it has."""
-        if AND_LINE not in self.clause:
-            return self.with_line("write what an error above says")
-        clause = self.clause.replace(AND_LINE, " in the line that an error above prints")
-        return replace(self, clause=clause).with_line("")
+    def comments(self) -> Iterator[tuple[str, str]]:
+        """Yield the lines that a person completes or chooses, as comments of TOML, each after its section's header."""
+        said = [(f"where {self.fields['got']} is {said},", settings) for said, settings in self.choices]
+        if self.to_complete:
+            levels = ", ".join(cast("Sequence[str]", self.fields["levels"]))
+            level = f"if it means one of {levels}, write that one in place of {LEVEL}, and"
+            said = [(level, self.to_complete)]
+        for when, settings in said:
+            for header, lines in toml_sections(settings).items():
+                yield from ((header, f"# {line}  # {when} take away the first #") for line in lines)
 
-    def with_line(self, line: str) -> FormatFault:
-        """Return the fault with this text in place of its line."""
-        fields: Mapping[str, FieldValue] = {**self.fields, "hint": self.clause.replace(LINE, line)}
+    def _saying(self, advice: str) -> FormatFault:
+        fields: Mapping[str, FieldValue] = {**self.fields, "hint": self.clause.replace(LINE, advice)}
         return replace(self, fields=fields)
 
-    def with_place(self, place: str) -> FormatFault:
-        """Return the fault with another text in place of LEVEL."""
-        told = tuple(
-            (column, tuple((place if level == LEVEL else level, texts) for level, texts in levels))
-            for column, levels in cast("ColumnAliases", self.to_complete.get("aliases", ()))
-        )
-        return replace(self, clause=self.clause.replace(LEVEL, place, 1), to_complete={"aliases": told})
-
-    def _is_consistent(self, settings: Settings) -> bool:
+    def reads(self, settings: Settings) -> bool:
+        """Return whether the format can have these settings together."""
         try:
             self.form.with_settings(settings)
         except InputError:
             return False
         return True
 
-    def _line(self, form: FileFormat, settings: Settings) -> str:
-        if not self.choices:
-            return form.advice(**settings)
-        return ", or ".join(said + form.advice(**joined(settings, chosen)) for said, chosen in self.choices)
-
 
 NO_HINT = Hint()
 DATE = Hint("date", " (a date)")
 
 
-def in_list(fault: Fault) -> Fault:
-    """Return a fault as it stands in a list above the lines that `proposed_format` has."""
-    return fault.in_list() if isinstance(fault, FormatFault) else fault
+def advise(faults: Sequence[Fault]) -> tuple[Sequence[Fault], LinesFault | None]:
+    """Return the faults of one file, and the lines to which they refer if two or more have advice for its format."""
+    if sum(isinstance(fault, FormatFault) for fault in faults) < 2:
+        return faults, None
+    whole = _settings_of_all(faults)
+    found = [
+        fault.completed(whole).above_lines()
+        if isinstance(fault, FormatFault) and fault.reads(joined(whole, fault.settings))
+        else fault  # one that contradicts the lines keeps its own
+        for fault in faults
+    ]
+    return found, lines_for_site(found)
 
 
-def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
-    """Return the faults of one file with each line in the first fault that it is for; others refer to it."""
-    every = tuple(faults)
-    lines = [fault.line if isinstance(fault, FormatFault) and LINE in fault.clause else "" for fault in every]
-    uses, found, told = Counter(lines), list[Fault](), set[str]()
-    for fault, line in zip(every, lines, strict=True):
-        if isinstance(fault, FormatFault) and line and uses[line] > 1:
-            fault = fault.referring() if line in told else fault.with_line(line)
-        found.append(fault)
-        told |= {line} - {""}
-    return found
+def with_lines(faults: Iterable[Fault], source: str) -> list[Fault]:
+    """Return the faults of the file `source`, and behind them the lines to which they refer, if there are any."""
+    found, lines = advise(list(faults))
+    return [*found, *([] if lines is None else [lines.within(source)])]
 
 
-def proposed_format(faults: Iterable[Fault]) -> FileFormat | None:
-    """Return the format that the faults of one file propose together; None where they propose none."""
-    formal = [fault for fault in faults if isinstance(fault, FormatFault) and fault.settings]
+def lines_for_site(faults: Iterable[Fault]) -> LinesFault | None:
+    """Return the lines by which a site states the format of a file as its faults propose; None where they do not."""
+    formal = [fault for fault in faults if isinstance(fault, FormatFault)]
     if not formal:
         return None
-    form = formal[0].form
+    form = formal[0].form.with_settings(_settings_of_all(formal))
+    sections = {"[file]": list[str](), **form.sections()}
+    for header, line in (comment for fault in formal for comment in fault.comments()):
+        sections.setdefault(header, []).append(line)
+    lines = tuple(line for header, lines in sections.items() if lines for line in (header, *lines))
+    code = "form.lines_of_site" if form.place == OWN_SETTINGS_FILE else "form.lines_beside"
+    return LinesFault(code, {"file": form.place, "lines": lines})
+
+
+def _settings_of_all(faults: Iterable[Fault]) -> Settings:
+    """Return the settings that the faults of one file propose together; of contradictory ones the first."""
     settings: Settings = {}
-    for fault in formal:
-        with suppress(InputError):  # of settings that contradict each other the first are proposed
-            form, settings = fault.form.with_settings(more := joined(settings, fault.settings)), more
-    return form
+    for fault in faults:
+        if isinstance(fault, FormatFault) and fault.reads(more := joined(settings, fault.settings)):
+            settings = more
+    return settings
 
 
 def settings_of(fault: Fault) -> Settings:

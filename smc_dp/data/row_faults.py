@@ -122,7 +122,7 @@ def _refused(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:
 
 def _in_sections(fault: Fault) -> Fault:
     """Return the fault of a row with its settings by section: what the reasons of several rows advise goes together."""
-    return fault.in_sections() if isinstance(fault, FormatFault) else fault
+    return fault.with_advice(in_sections=True) if isinstance(fault, FormatFault) else fault
 
 
 def _wrong(read: ParsedColumn) -> NDArray[np.bool_]:
