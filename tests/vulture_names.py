@@ -75,7 +75,6 @@ filters
 new_sheet
 
 # The solver's certificate: tests hold it against exact arithmetic.
-charged_tolerance
 
 # `inspect` and typer read these of a command that is made of settings.
 __signature__

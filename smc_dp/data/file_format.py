@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -20,7 +20,7 @@ DECIMALS = (".", ",")
 THOUSANDS = MappingProxyType({".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"})
 """Marks between thousands, each with the characters that are written for it: a space may be one that breaks no line."""
 RECOGNISED_SEPARATORS = (",", ";", "\t", "|")
-"""Separators that a message recognises; any other single character may be stated as well."""
+"""Separators that a message recognises; any other single ASCII character may be stated as well."""
 _MIDNIGHT = r"(?:[T ]00?:00(?::00(?:\.0+)?)?| 12:00(?::00)? AM)"
 _DAYS = {
     "yyyy-mm-dd": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",
@@ -74,8 +74,8 @@ class AmbiguousDateError(ValueError):
 
 
 def separates_cells(mark: str) -> bool:
-    """Return whether a text may stand between cells: one character of no quote, line or number."""
-    return len(mark) == 1 and not _NO_SEPARATOR.fullmatch(mark)
+    """Return whether a text may stand between cells: one ASCII character of no quote, line or number."""
+    return len(mark) == 1 and mark.isascii() and not _NO_SEPARATOR.fullmatch(mark)
 
 
 def day_in_form(cell: str, name: str) -> datetime.date | None:
@@ -231,34 +231,23 @@ class FileFormat:
         """Return the format with these settings; words and aliases join those that are there."""
         return replace(self, **joined({name: getattr(self, name) for name in settings}, settings, is_newer=True))  # type: ignore[arg-type]
 
-    def advice(self, *, in_sections: bool = False, **settings: FormatSetting) -> str:
-        """Return one line that tells where to write which settings, ready to be copied.
-
-        in_sections: name the sections of a FILE.toml, too, so that several such lines go together.
-        """
+    def advice(self, **settings: FormatSetting) -> str:
+        """Return one text that tells which settings to write into which sections, ready to be copied."""
         whole = self.with_settings(settings)
-        if self.place != OWN_SETTINGS_FILE and not in_sections:
-            lines = whole.lines()
-            these = ("these lines", "this line", "these two lines", "these three lines")[len(lines)]
-            return f"write {these} into {self.place}: {' and '.join(lines)}"
         stated: dict[str, FormatSetting] = {name: getattr(whole, name) for name in settings}
         for name in _OF_COLUMNS & {*settings}:
             changed = dict(cast("ColumnAliases", settings[name]))
             stated[name] = tuple(said for said in getattr(whole, name) if said[0] in changed)
         parts = [f"{' and '.join(lines)} into {header}" for header, lines in toml_sections(stated).items()]
-        return f"write {', and '.join(parts)} of {self.place}"
+        return f"write {', and '.join(parts)} of {'' if self.place == OWN_SETTINGS_FILE else 'the file '}{self.place}"
 
-    def sections(self) -> dict[str, list[str]]:
-        """Return the lines of [file], [aliases] and [dates] that state this format; none for the default."""
-        return toml_sections({**self.said(), "aliases": self.aliases, "column_dates": self.column_dates})
-
-    def lines(self) -> list[str]:
-        """Return the same as lines of FILE.toml, one for each name."""
-        found: dict[str, list[str]] = {}
-        for header, lines in self.sections().items():
-            name, _, column = header[1:-1].partition(".")
-            found.setdefault(name, []).extend([f"{column} = {_table(lines)}"] if column else lines)
-        return [f"{name} = {_table(lines)}" for name, lines in found.items()]
+    def sections(self, comments: Iterable[tuple[str, str]] = ()) -> list[str]:
+        """Return the sections that state this format, line by line, with comments, each after its section's header."""
+        stated = toml_sections({**self.said(), "aliases": self.aliases, "column_dates": self.column_dates})
+        found = {"[file]": list[str](), **stated}
+        for header, line in comments:
+            found.setdefault(header, []).append(line)
+        return [line for header, lines in found.items() if lines for line in (header, *lines)]
 
 
 DEFAULT_FORMAT = FileFormat()
@@ -318,10 +307,6 @@ def _line(name: str, value: object) -> str:
     values = value if isinstance(value, tuple) else (value,)
     written = ", ".join(_quoted(str(each)) for each in values)
     return f"{name} = [{written}]" if isinstance(value, tuple) else f"{name} = {written}"
-
-
-def _table(lines: Sequence[str]) -> str:
-    return f"{{{', '.join(lines)}}}"
 
 
 def _key(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault, LinesFault
 from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, FileFormat, joined, toml_sections
@@ -13,30 +13,26 @@ from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
 LINE = "{line}"
 """Place in a clause for the line that is to be written."""
-LEVEL = "LEVEL"
-"""Place in a line for the name of a level, which a person has to fill in."""
 SettingChoices: TypeAlias = tuple[tuple[str, Settings], ...]
-"""Settings of which a person chooses one, each after what the refused cell is with them."""
+"""Settings of which a person chooses one, or completes the only one, each after the text that says when."""
 
 
 class Hint(NamedTuple):
     """Apparent kind of the input, in a word, and a clause that says so; both empty for no hint.
 
     settings: those of a file format with which the input would be read; the clause has `{line}` where the line stands
-    that states them. to_complete: settings in which a person has to fill in a level. choices: settings of which a
-    person has to choose one, each after what the cell is then.
+    that states them. choices: settings of which a person chooses one, or completes the only one.
     """
 
     recognised: str = ""
     clause: str = ""
     settings: Settings = MappingProxyType({})
-    to_complete: Settings = MappingProxyType({})
     choices: SettingChoices = ()
 
 
 @dataclass(frozen=True)
 class RefusedInput:
-    """Subject of a fault: a cell, its text and the levels of its column; a header and lines; or a file's start.
+    """Subject of a fault: a cell, its text and the levels of its column; or a header.
 
     evidence: all cells of the column, where there are others. may_be_empty: whether the bounds have a rule for empty
     cells of the column.
@@ -47,8 +43,6 @@ class RefusedInput:
     text: str = ""
     levels: Collection[str] = ()
     header: Sequence[str] = ()
-    lines: Iterable[str] = ()
-    start: bytes = b""
     column: str = ""
     evidence: SpellingEvidence | None = None
     may_be_empty: bool = False
@@ -66,61 +60,45 @@ class FormatFault(InputFault):
     form: FileFormat = DEFAULT_FORMAT
     clause: str = ""
     settings: Settings = field(default_factory=dict)
-    to_complete: Settings = field(default_factory=dict)
     choices: SettingChoices = ()
 
     def completed(self, settings: Settings) -> FormatFault:
-        """Return the fault with a line that states these settings, too.
+        """Return the fault with advice that states these settings, too.
 
         Where they hold one of its choices, none is left. Where they contradict its own, it keeps its own alone.
         """
         whole = joined(settings, self.settings)
-        if not self.reads(whole):
+        if not self.allows(whole):
             whole = dict(self.settings)
         said = [said for said, chosen in self.choices if joined(whole, chosen, is_newer=True) == whole]
-        clause = self.clause.replace(LINE, f"where it is {said[0]}, {LINE}") if said else self.clause
-        choices = () if said else self.choices
-        return replace(
-            self, settings=whole if self.settings or said else {}, clause=clause, choices=choices
-        ).with_advice()
-
-    def with_advice(self, *, in_sections: bool = False) -> FormatFault:
-        """Return the fault with the lines to write in its own sentence; in_sections: as `FileFormat.advice` has it."""
-        choices = self.choices or (("", joined(self.settings, self.to_complete)),)
-        told = [
-            (f"where it is {said}, " if said else "") + self.form.advice(in_sections=in_sections, **settings)
-            for said, settings in choices
-        ]
-        to_complete = f"put that one in place of {LEVEL} and " if self.to_complete else ""
-        return self._saying(to_complete + ", or ".join(told))
+        fault = replace(self, choices=(), clause=self.clause.replace(LINE, f"{said[0]} {LINE}")) if said else self
+        advice = [f"{said} {self.form.advice(**chosen)}" for said, chosen in fault.choices]
+        found = fault._saying(", or ".join(advice) or self.form.advice(**whole))
+        return replace(found, settings=whole if self.settings or said else {})
 
     def above_lines(self) -> FormatFault:
-        """Return the fault as it stands above the lines of all faults of its file."""
-        to_do = "complete its line" if self.to_complete else "choose its line" if self.choices else "write the lines"
-        return self._saying(f"{to_do} below")
+        """Return the fault as it stands above the lines for all faults of its file."""
+        return self._saying(
+            f"{('write the lines', 'complete its line', 'choose its line')[len(self.choices[:2])]} below"
+        )
 
     def comments(self) -> Iterator[tuple[str, str]]:
         """Yield the lines that a person completes or chooses, as comments of TOML, each after its section's header."""
-        said = [(f"where {self.fields['got']} is {said},", settings) for said, settings in self.choices]
-        if self.to_complete:
-            levels = ", ".join(cast("Sequence[str]", self.fields["levels"]))
-            level = f"if it means one of {levels}, write that one in place of {LEVEL}, and"
-            said = [(level, self.to_complete)]
-        for when, settings in said:
-            for header, lines in toml_sections(settings).items():
-                yield from ((header, f"# {line}  # {when} take away the first #") for line in lines)
+        for said, chosen in self.choices:
+            for header, lines in toml_sections(chosen).items():
+                yield from ((header, f"# {line}  # {said} take away the first #") for line in lines)
 
-    def _saying(self, advice: str) -> FormatFault:
-        fields: Mapping[str, FieldValue] = {**self.fields, "hint": self.clause.replace(LINE, advice)}
-        return replace(self, fields=fields)
-
-    def reads(self, settings: Settings) -> bool:
+    def allows(self, settings: Settings) -> bool:
         """Return whether the format can have these settings together."""
         try:
             self.form.with_settings(settings)
         except InputError:
             return False
         return True
+
+    def _saying(self, advice: str) -> FormatFault:
+        fields: Mapping[str, FieldValue] = {**self.fields, "hint": self.clause.replace(LINE, advice)}
+        return replace(self, fields=fields)
 
 
 NO_HINT = Hint()
@@ -134,7 +112,7 @@ def advise(faults: Sequence[Fault]) -> tuple[Sequence[Fault], LinesFault | None]
     whole = _settings_of_all(faults)
     found = [
         fault.completed(whole).above_lines()
-        if isinstance(fault, FormatFault) and fault.reads(joined(whole, fault.settings))
+        if isinstance(fault, FormatFault) and fault.allows(joined(whole, fault.settings))
         else fault  # one that contradicts the lines keeps its own
         for fault in faults
     ]
@@ -153,10 +131,7 @@ def lines_for_site(faults: Iterable[Fault]) -> LinesFault | None:
     if not formal:
         return None
     form = formal[0].form.with_settings(_settings_of_all(formal))
-    sections = {"[file]": list[str](), **form.sections()}
-    for header, line in (comment for fault in formal for comment in fault.comments()):
-        sections.setdefault(header, []).append(line)
-    lines = tuple(line for header, lines in sections.items() if lines for line in (header, *lines))
+    lines = form.sections(comment for fault in formal for comment in fault.comments())
     code = "form.lines_of_site" if form.place == OWN_SETTINGS_FILE else "form.lines_beside"
     return LinesFault(code, {"file": form.place, "lines": lines})
 
@@ -165,7 +140,7 @@ def _settings_of_all(faults: Iterable[Fault]) -> Settings:
     """Return the settings that the faults of one file propose together; of contradictory ones the first."""
     settings: Settings = {}
     for fault in faults:
-        if isinstance(fault, FormatFault) and fault.reads(more := joined(settings, fault.settings)):
+        if isinstance(fault, FormatFault) and fault.allows(more := joined(settings, fault.settings)):
             settings = more
     return settings
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from smc_dp.core.errors import InputError
 from smc_dp.data.cell_values import EMPTY_CODES
 from smc_dp.data.file_format import joined
-from smc_dp.data.refused_input import FormatFault
 from smc_dp.data.spelling_evidence import Settings
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault
@@ -33,8 +32,6 @@ def complete_advice(
     for _ in range(_ROUNDS):
         more = _joined(tried, last)
         if more == tried:
-            more = joined(tried, _best_choice(table, tried, last, examine))
-        if more == tried:
             break
         try:
             last = examine(table.in_format(table.form.with_settings(more)))
@@ -53,23 +50,6 @@ def _said_as_later(fault: TableFault) -> TableFault:
     if fault.code not in EMPTY_CODES:
         return fault
     return replace(fault, fault=replace(fault.fault, code="cell.empty_then"))
-
-
-def _best_choice(
-    table: Table, tried: Settings, faults: Sequence[TableFault], examine: Callable[[Table], Sequence[TableFault]]
-) -> Settings:
-    """Return the one of several settings with which the fewest cells of the table are refused; {} where two are so."""
-    choices = (fault.fault.choices for fault in faults if isinstance(fault.fault, FormatFault))
-    first = [settings for _, settings in next(filter(None, choices), ())]
-    refused = dict[int, list[Settings]]()
-    for settings in first:
-        try:
-            found = examine(table.in_format(table.form.with_settings(joined(tried, settings))))
-        except InputError:
-            continue
-        refused.setdefault(_refused_cells(found), []).append(settings)
-    best = refused[min(refused)] if refused else []
-    return best[0] if len(best) == 1 else {}
 
 
 def _joined(settings: Settings, faults: Sequence[TableFault]) -> Settings:

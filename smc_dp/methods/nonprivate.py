@@ -20,13 +20,12 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
 from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, join_classifiers, train_classifier, votes
 from smc_dp.methods.method import Method, Trust, check_no_weights, release_parts
-from smc_dp.methods.model import LinearModel, Release, area_under_curve, classify
+from smc_dp.methods.model import LinearModel, Release, area_under_curve
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, party_pair
+from smc_dp.methods.pathak2010.models import binary, binary_weights
 from smc_dp.methods.training.black_box import PredictFunction
 from smc_dp.methods.training.classes import code
-from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.softmax import SoftLabelObjective, certified, one_hot, statistic
-from smc_dp.methods.training.solver import minimise
 from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement, Unit
 from smc_dp.privacy.target import Calibration, NoiseName, Target
@@ -156,10 +155,8 @@ def accuracy_alone(rows: Rows, lam: float, test: Rows, classes: int = 2) -> floa
 
     For more than two classes the log-loss is that of softmax, and the minimiser is not certified: no noise is for it.
     """
-    if classes > 2:
-        return _softmax(rows, lam, classes).accuracy(test)
-    weights = minimise(RegularisedLogistic(lam), rows.X, 2.0 * rows.y - 1).weights
-    return float(np.mean(classify(weights, test.X) == test.y))
+    model = _softmax(rows, lam, classes) if classes > 2 else binary(binary_weights(rows.X, rows.y, lam))
+    return model.accuracy(test)
 
 
 def _softmax(rows: Rows, lam: float, classes: int) -> LinearModel:

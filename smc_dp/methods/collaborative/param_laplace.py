@@ -37,9 +37,8 @@ from smc_dp.methods.method import (
     require_two_classes,
 )
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
-from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
-from smc_dp.methods.training.objective import RegularisedLogistic
-from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary_weights
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, calibrate_noise, noise_statement, on_grid, with_noise
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.statement import PrivacyStatement, Unit
@@ -92,7 +91,7 @@ class ParamLaplace(Method):
 
     def model(self, rows: Rows) -> Array:
         """Train one party's model: (d+1,)."""
-        return minimise(RegularisedLogistic(self.lam), scale_into_ball(rows.X), 2.0 * rows.y - 1).weights
+        return binary_weights(scale_into_ball(rows.X), rows.y, self.lam)
 
     def noisy(self, w: Array, n: int, target: Target, rng: Stream) -> Vector:
         """Return a model of n rows as it may leave its owner."""

@@ -101,12 +101,6 @@ class SumTerms(ProtocolTerms):
         value = getattr(self, name)
         if name == "left_out" and not (type(value) is tuple and all(type(party) is str for party in value)):
             raise InputError("left_out.no_names", got=shown(value))
-        if name == "verifiable" and type(value) is not bool:
-            raise InputError("verifiable.not_a_truth_value", got=shown(value))
-        if name == "semi_honest" and type(value) is not bool:
-            raise InputError("semi_honest.not_a_truth_value", got=shown(value))
-        if name == "sparse_graph" and type(value) is not bool:
-            raise InputError("sparse_graph.not_a_truth_value", got=shown(value))
         super().check_setting(name, declared)
 
     @classmethod

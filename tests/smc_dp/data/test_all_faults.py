@@ -12,7 +12,7 @@ from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.refused_input import advise
 from smc_dp.data.sources import read_own_files
 from smc_dp.data.validate_file import validate_file
-from tests.support.refusals import refused
+from tests.support.refusals import pasted, refused
 
 BOUNDS = parse_bounds(
     """
@@ -25,9 +25,9 @@ smoker = ["never", "ex", "now"]
 seen = [2000-01-01, 2029-12-31]
 """
 )
-NORTH = "sex,smoker,seen,out\n1,n,01/02/2024,no\n2,e,02/02/2024,YES\nm,now,2024-01-01,no\n"
-SOUTH = "sex,smoker,out\nf,never,no\nm,often,yes\n"
+NORTH = "sex,smoker,seen,out\n1,n,01/02/2024,no\n2,e,02/02/2024,YES\nm,NOW,2024-01-01,no\n"
 MEANT = {"1": "f", "2": "m", "n": "never", "e": "ex"}
+SOUTH = "sex,smoker,out\nf,never,no\nm,often,yes\n"
 
 
 def refusals(folder: Path) -> tuple[Fault, ...]:
@@ -50,14 +50,14 @@ def test_all_faults_of_all_files_are_refused_at_once_and_the_lines_go_together(t
     (tmp_path / "north.csv").write_text(NORTH)
     (tmp_path / "south.csv").write_text(SOUTH)
     found = refusals(tmp_path)
-    unknown, lines = "cell.unknown_level", "form.lines_beside"
-    assert codes(found) == [*[unknown] * 4, "cell.not_a_date", unknown, lines, "table.no_column", unknown]
-    assert ["north.csv.toml" in str(fault) for fault in found[:7]] == [*[False] * 6, True]
-    # As they stand, the lines are a format: what a person has to fill in or choose says nothing, and is refused again.
-    _, *own = str(found[6]).splitlines()
+    unknown = "cell.unknown_level"
+    lines = "form.lines_beside"
+    assert codes(found) == [*[unknown] * 5, "cell.not_a_date", unknown, lines, "table.no_column", unknown]
+    assert ["north.csv.toml" in str(fault) for fault in found[:8]] == [*[False] * 7, True]
+    # As they stand, the lines have all that is sure; a person completes or chooses the others.
+    _, *own = str(found[7]).splitlines()
     Path(tmp_path / "north.csv.toml").write_text("\n".join(own))
     assert codes(refusals(tmp_path)) == [*[unknown] * 4, "cell.not_a_date", lines, "table.no_column", unknown]
-    # Filled in, they read the file.
     chosen = "\n".join(own).replace("# dates", "dates", 1)
     told = re.sub(r'# LEVEL = \["(.)"\]', lambda cell: f'{MEANT[cell[1]]} = ["{cell[1]}"]', chosen)
     Path(tmp_path / "north.csv.toml").write_text(told)
@@ -95,18 +95,18 @@ weight = "indicator"
 
 
 def test_the_line_is_the_one_with_which_the_whole_file_is_read(tmp_path: Path) -> None:
-    # Alone, 3.582 and 8,753 may be read in two ways; the weights of the same file leave one. Only in a column in which
-    # cells may be empty does a word seem to stand for nothing.
+    # 3.582 may be read in two ways, and a person chooses. Only in a column in which cells may be empty does a word seem
+    # to stand for nothing.
     path, own = tmp_path / "p.csv", tmp_path / "p.csv.toml"
     path.write_text("income;weight;out\n3.582;70,5;no\n4.000;k. A.;yes\n", encoding="utf-8")
     faults = validate_file(path, MARKS, "p").faults
-    own.write_text(str(faults[0].fault).rsplit(": ", 1)[1])
+    own.write_text(pasted(faults[0].fault))
+    (ambiguous,) = validate_file(path, MARKS, "p").faults
+    assert (ambiguous.count, ambiguous.fault.fields["recognised"]) == (2, "ambiguous number")
+    own.write_text(f"{own.read_text()}\nthousands = '.'")
     read = validate_file(path, MARKS, "p")
     assert (read.fits, read.points) == (True, ())
     own.unlink()
-    path.write_text('income,weight,out\n"8,753",80.1,no\n"9,000",70.1,yes\n')
-    first, *others = validate_file(path, MARKS, "p").faults
-    assert (first.settings, first.count, others) == ({"thousands": ","}, 2, [])
     path.write_text("income,weight,out\n8000,80.1,no\nless,70.1,yes\n")
     assert [fault.settings for fault in validate_file(path, MARKS, "p").faults] == [{}]
 
@@ -132,6 +132,6 @@ def test_columns_with_contradictory_marks_are_refused_each_by_its_own(tmp_path: 
     found = validate_file(tmp_path / "p.csv", MARKS, "p")
     assert codes([fault.fault for fault in found.faults]) == ["cell.not_a_number", "cell.not_a_number"]
     said, lines = advise([fault.fault for fault in found.faults])
-    assert [str(fault).endswith(end) for fault, end in zip(said, ("lines below)", '"})'), strict=True)] == [True] * 2
+    assert [str(fault).endswith(end) for fault, end in zip(said, ("below)", ".toml)"), strict=True)] == [True] * 2
     assert lines is not None
     assert lines.lines == ("[file]", 'thousands = ","')
