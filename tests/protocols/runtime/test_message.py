@@ -167,31 +167,6 @@ def test_arbitrary_content_in_the_right_frame(kind: type[Any], seed: int, specia
     check(kind, cbor2.dumps(raw, canonical=True))
 
 
-TEN = "0000000000000000" + "0102"
-SECOND_FORMS = {
-    "trailing byte": "814a" + TEN + "00",
-    "cut": "814a" + TEN[:-2],
-    "long head": "81580a" + TEN,
-    "indefinite array": "9f4a" + TEN + "ff",
-    "indefinite string": "815f4a" + TEN + "ff",
-    "tagged": "d9d9f7814a" + TEN,
-    "bignum": "81c24a" + TEN,
-    "integer": "811b000000000000000102",
-    "another string": "8149" + TEN + "00"[2:],
-    "map": "a1004a" + TEN,
-    "text": "816a" + TEN,
-    "two fields": "824a" + TEN,
-    "empty": "",
-}
-assert bytes.fromhex("814a" + TEN) == codec.encode(kinds.Half(258), LAYOUT, KEYS)
-
-
-@pytest.mark.parametrize("form", SECOND_FORMS)
-def test_second_forms_are_refused(form: str) -> None:
-    with pytest.raises(DecodeError):
-        codec.decode(kinds.Half, bytes.fromhex(SECOND_FORMS[form]), LAYOUT, KEYS)
-
-
 @every_kind
 def test_other_sizes_are_refused_with_both_sizes(kind: type[Any]) -> None:
     data = encoded(kind)
