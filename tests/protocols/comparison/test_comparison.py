@@ -150,8 +150,8 @@ def test_bits_and_xor() -> None:
         ({"bits": 1}, "comparison.nothing_to_compare"),
         ({"key_bits": 500}, "comparison.key_bits_unusable"),
         ({"key_bits": 32}, "comparison.key_bits_unusable"),
-        ({"bits": True}, "comparison.parameters_not_plain"),
-        ({"more": 1}, "comparison.parameters_not_plain"),
+        ({"bits": 8.0}, "parameters.not_as_written"),
+        ({"more": 1}, "parameters.not_as_written"),
     ],
 )
 def test_parameters_are_read_back_and_no_others(plain: dict[str, Any], code: str) -> None:
