@@ -129,7 +129,7 @@ def _restored(
     for entry in kept["mail"]:
         inbox.put(InboxEntry(*entry))
     end, why = kept["end"]
-    actor.why = Fault(*why) if isinstance(why, tuple) else Fault(why) if why else None  # older ones have a text
+    actor.why = Fault(*why) if why else None
     actor.forgotten, actor.result = kept["result"]
     if actor.forgotten or end in ("stopped", "gone"):  # another that is done is run again, for its result
         actor.end = end

@@ -96,11 +96,8 @@ class RecordedView:
         kept = states.load_state(data, _records(session))
         if not isinstance(kept, list) or kept[:_HEAD] != [FORMAT, program.name, program.version]:
             raise ReplayError("view.of_another_program")
-        if len(kept) != _HEAD + len(cls.__dataclass_fields__):
-            raise ReplayError("view.without_its_parts")
-        view = cls(*kept[_HEAD:])
-        if not view._is_well_formed():
-            raise ReplayError("view.part_of_another_type")
+        if len(kept) != _HEAD + len(cls.__dataclass_fields__) or not (view := cls(*kept[_HEAD:]))._is_well_formed():
+            raise ReplayError("view.malformed")
         if view.session != session.id or view.role not in session.names:
             raise ReplayError("view.of_another_session")
         agreed = session.parameters  # a role would do whatever work other ones ask for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -133,8 +133,8 @@ class Parameters:
     def from_dict(cls, plain: Mapping[str, Any]) -> Parameters:
         """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
         numbers = dict.fromkeys(("colluders", "dropouts", "ring_bits", "degree"), int)
-        texts = dict.fromkeys(("output", "agreed"), str)
-        reads = {"parties": read_names, "sums": _read_sums, "verifiable": bool, **numbers, **texts}
+        reads: dict[str, Callable[[Any], Any]] = {"parties": read_names, "sums": _read_sums, "verifiable": bool}
+        reads |= {**numbers, "output": str, "agreed": str}
         return read_parameters(cls, plain, reads, degree=0)
 
     def as_dict(self) -> dict[str, Any]:

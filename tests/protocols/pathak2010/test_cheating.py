@@ -279,31 +279,3 @@ def test_own_fault_is_a_local_error(name: str) -> None:
     with refused(code, error=LocalError):
         made.simulate(tamper=watch)
     assert {e.kind for e in posted} == {HELLO}
-
-
-async def outside_a_stage(me: Any, *args: Any) -> None:
-    """Sends before its first stage."""
-    me.send("P2", Half(0))
-
-
-async def draws_outside(me: Any, *args: Any) -> None:
-    """Draws before its first stage."""
-    me.rng.bits(1)
-
-
-async def makes_outside(me: Any, *args: Any) -> None:
-    """Makes a value before its first stage."""
-    me.once("key", lambda rng: rng.bits(1))
-
-
-@pytest.mark.parametrize(
-    ("role", "code"),
-    [
-        (outside_a_stage, "message.sent_outside_a_stage"),
-        (draws_outside, "randomness.outside_a_stage"),
-        (makes_outside, "secret.outside_a_stage"),
-    ],
-)
-def test_nothing_outside_a_stage(role: Any, code: str) -> None:
-    with refused(code, error=LocalError):
-        setup(program=with_roles(PROGRAM, party=role, curator=ends_at_once)).simulate()
