@@ -139,13 +139,9 @@ def lines(data: bytes, corpus: Path) -> None:
 
 
 def published(data: bytes, corpus: Path) -> None:
-    """`run_folder.read` and `verify_release.checked` of a folder."""
-    folder = _folder(place(corpus).scratch, data.split(b"\x00"))
-    for read in (run_folder.read_release, verify_release.verify_release):
-        try:
-            read(folder)
-        except InputError:
-            continue
+    """`verify_release` of a folder."""
+    with suppress(InputError):
+        verify_release.verify_release(_folder(place(corpus).scratch, data.split(b"\x00")))
 
 
 def whole(data: bytes, corpus: Path) -> None:
