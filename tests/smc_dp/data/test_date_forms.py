@@ -70,16 +70,13 @@ def test_the_lines_of_a_refusal_read_all_dates(
     path, plain = file_of(tmp_path, rows), file_of(tmp_path, PLAIN, "plain.csv")
     found = checked(path)
     assert {fault.code for fault in found.faults} <= {"cell.not_a_date", "cell.ambiguous_date"}
-    proposed = found.proposed
-    assert proposed is not None
-    paste(path, proposed.sections())
-    assert proposed.sections()[1:] == lines
+    assert found.lines_for_site is not None
+    paste(path, found.lines_for_site.lines)
+    assert [*found.lines_for_site.lines[1:]] == lines
     assert checked(path).fits
     table, same = read_table(path, "north"), read_table(plain, "north")
     assert encode_rows(table, BOUNDS).tolist() == encode_rows(same, BOUNDS).tolist()
     assert fingerprint_data(KEY, table) == fingerprint_data(KEY, same)
-    Path(f"{path}.toml").write_text("\n".join(proposed.lines()))  # as the line of a run has them
-    assert checked(path).fits
 
 
 def test_a_date_of_two_forms_is_refused_with_both_or_with_that_of_its_column(tmp_path: Path) -> None:
