@@ -79,26 +79,6 @@ def test_without_noise_they_are_means_of_models_and_the_model_of_all_rows() -> N
 # The noise.
 
 
-@pytest.mark.parametrize("noise", ["knorm", "laplace"])
-def test_printed_and_proven_scales(noise: NoiseName) -> None:
-    n, K, d, epsilon = 25, 3, 3, Fraction(1, 2)
-    G, root = logistic_constants(2 * LAM).G, math.sqrt(d) if noise == "laplace" else 1.0
-    for parties in (1, K):
-        printed = model_noise(Target(epsilon, PAPER, noise), n, d, LAM, parties)
-        proven = model_noise(Target(epsilon, noise=noise), n, d, LAM, parties)
-        assert printed is not None
-        assert proven is not None
-        assert isinstance(printed.distribution, KNorm | DiscreteLaplace)
-        assert isinstance(proven.distribution, KNorm | DiscreteLaplace)
-        # On the mean 2/(n epsilon lam) and G/(mu K n epsilon): on the sum K times that.
-        assert printed.distribution.scale == parties * 2 / (n * epsilon * Fraction(LAM)) * 2**40
-        assert float(proven.distribution.scale / 2**40) == pytest.approx(root * G / (2 * LAM * n * 0.5), rel=1e-5)
-        assert proven.distribution.epsilon(proven.sensitivity) == epsilon
-        # The true epsilon of the printed noise is epsilon G/(4 K), coordinate-wise sqrt(d) times that.
-        assert rounded_epsilon(printed) == pytest.approx(root * G / (4 * parties) * 0.5, rel=1e-5)
-    assert model_noise(Target(None), n, d, LAM) is None
-
-
 def test_gaussian_noise_spends_the_mu_of_the_target() -> None:
     target = Target(Fraction(1), noise="gauss")
     calibrated = model_noise(target, 25, 3, LAM, 3)
