@@ -56,6 +56,7 @@ class CoefficientMethod(GradientMethod):
     """Method whose coefficients have intervals: of whole rows without weights, and without reference levels."""
 
     whole_rows: ClassVar[bool] = True
+    sums_class: ClassVar[type[GradientSums]] = CoefficientSums
 
     @override
     def prepare(self, rows: Rows, public: Public) -> IntegerRows:

@@ -124,8 +124,8 @@ def test_gd_takes_a_public_number_of_rows(
     """And of more noise, where fewer are honest, fewer sums can be told apart."""
     method, threat_model, announced = GradientDescent(**settings), ThreatModel(2, 2 - honest, 0), AnnouncedRows(100)
     public, target = Public(2, 3, 2, sizes), Target(Fraction(1), noise="ddg")
-    assert method.number(public, threat_model, announced) == n
     found = method.shared(public, target, threat_model, announced)
+    assert method.number(found) == n
     wanted = sums_signal(n, target.mu, 3, 2, honest, 2)
     assert len(found.sums) == min(100, max(4, int(np.ceil(np.sqrt(8 * wanted)))))
     steps: Any = found.steps
