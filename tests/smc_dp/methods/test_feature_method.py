@@ -228,7 +228,6 @@ def test_sites_with_one_class_or_one_row_are_of_use() -> None:
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
-        ({"lam": 0.0}, "parameter.out_of_range"),
         ({"h": 0.0}, "parameter.out_of_range"),
         ({"loss": "hinge"}, "setting.unknown_value"),
         ({"site_epsilons": (1.0, 0.0)}, "parameter.out_of_range"),
@@ -256,9 +255,5 @@ def test_what_is_missing_or_wrong_is_named() -> None:
         FeatureMethod().train(replace(federation, labelled=None))
     AverageMethod().train(replace(federation, labelled=None))
     for method in METHODS:
-        with refused("classes.only_two", got=3):
-            method.train(replace(federation, classes=3))
         with refused("site_epsilons.wrong_number", wanted=2, got=3):
             replace(method, site_epsilons=(1.0, 1.0, 1.0)).train(federation)
-        with refused("noise.not_of_calibration", got="laplace", other="knorm"):
-            method.train(federation).release(Target(Fraction(1), noise="laplace"), stream(1))

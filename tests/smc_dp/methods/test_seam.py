@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from dataclasses import replace
@@ -35,7 +36,7 @@ from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.statement import Unit
-from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.privacy.target import NOISES_AS_PUBLISHED, Calibration, NoiseName, Target
 from tests.support.refusals import refused
 
 LAM, TREE = 0.05, DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -255,6 +256,41 @@ def test_neighbours_train_and_move_the_release(name: str) -> None:
             for world in pair.worlds
         )
         assert np.abs(first - second).max() > 1e-3 * max(np.abs(first).max(), np.abs(second).max())
+
+
+# What the theory of a method does not give.
+
+EVERY_NOISE = (
+    *(Target(Fraction(1), "proven", noise) for noise in get_args(NoiseName)),
+    *(Target(Fraction(1), "paper", noise) for noise in NOISES_AS_PUBLISHED),
+)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_noise_and_calibrations_that_a_method_does_not_have_are_refused(name: str) -> None:
+    method = usual(METHODS[name])
+    trained = method.train(a_federation(method))
+    for target in EVERY_NOISE:
+        if target.noise in noise_names(method, target.calibration):
+            continue
+        has_calibration = target.calibration in method.calibrations
+        code = "noise.not_of_calibration" if has_calibration else "calibration.not_of_method"
+        with refused(code if method.calibrations else "epsilon.not_private", method=name):
+            trained.release(target, Stream.from_system())
+
+
+FOR_TWO = {"prr_mean", "central", "local", "central_obj", "avg_agg", "feat_agg", "ofpa", "ofaa", "param_laplace"}
+CODE_OF_THREE = {name: "classes.only_two" for name in (*FOR_TWO, "logistic")} | {"linear": "classes.of_no_number"}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_for_two_classes_refuse_three_and_others_take_them(name: str) -> None:
+    rows, method, target = Rows(np.eye(3) / 2, np.arange(3)), usual(METHODS[name]), Target(None)
+    three = Federation((rows, rows), 3, unlabelled=rows.X, labelled=rows)
+    with refused(CODE_OF_THREE[name], got=3) if name in CODE_OF_THREE else contextlib.nullcontext():
+        method.train(three).release(target, Stream.from_system())
+    with refused(CODE_OF_THREE[name], got=3) if name in CODE_OF_THREE else contextlib.nullcontext():
+        in_parts(method, three, target)
 
 
 # What a party at home is told.

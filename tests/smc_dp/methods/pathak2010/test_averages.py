@@ -224,23 +224,12 @@ def test_whom_the_others_hold_against() -> None:
 
 @pytest.mark.parametrize("make", [PathakMean, Central, Local])
 def test_what_voids_the_theorem_is_refused(make: type[Method], monkeypatch: pytest.MonkeyPatch) -> None:
-    for lam in (0.0, -1.0, math.nan, math.inf, 1e7):
-        with refused("parameter.out_of_range"):
-            make(lam)
     with refused("rows.outside_ball", row=1):
         binary_weights(np.array([[0.6, 0.8]]), np.array([1]), LAM)  # by less than floats see of a length
-    three = Federation((Rows(np.eye(3) / 2, np.arange(3)),), 3)
-    with refused("classes.only_two", method=make.name, got=3):
-        make(LAM).train(three)
     monkeypatch.setattr(rules, "LARGEST_N", 50)
     whose, got = ("of all rows", 125) if make is Central else ("west", 60)
     with refused("party.too_many_rows", most=50, got=got, at=f"party {whose}: "):
         make(LAM).train(FEDERATION)
-
-
-def test_the_paper_has_no_noise_for_local_releases() -> None:
-    with refused("calibration.not_of_method", method="local", known="proven", got="paper"):
-        Local(LAM).train(FEDERATION).release(Target(Fraction(1), PAPER), seeded())
 
 
 def test_a_party_with_one_class_and_a_party_with_one_row_take_part() -> None:

@@ -229,5 +229,3 @@ def test_wrong_settings_are_refused() -> None:
     voters, _ = a_simulation()
     with refused("auxiliary_rows.needed"):
         SoftStatistic().train(Federation(voters.federation.parties, 3))
-    with refused("noise.not_of_calibration", calibration="proven", method="soft_ss", other="knorm"):
-        SoftStatistic().train_from(voters).release(Target(Fraction(1), noise="laplace"), Stream.from_system())
