@@ -310,11 +310,12 @@ def test_a_party_at_home_has_one_learner_and_one_share(method: Method, code: str
 
 
 @pytest.mark.parametrize("method", [Vote(), Soft(), SoftAuxiliary(), SoftStatistic()])
-def test_a_party_at_home_needs_the_public_rows(method: Method) -> None:
-    federation = a_federation()
-    without = replace(federation.public, unlabelled=None)
+def test_labels_of_public_rows_need_such_rows(method: Method) -> None:
+    without = replace(a_federation(), unlabelled=None)
     with refused("auxiliary_rows.needed", method=method.name):
-        method.part(federation.parties[0], without, Target(Fraction(1)), Stream.from_system())
+        method.part(without.parties[0], without.public, Target(Fraction(1)), Stream.from_system())
+    with refused("auxiliary_rows.needed", method=method.name):
+        method.train(without)
 
 
 @pytest.mark.parametrize("method", [WeightedSum(), AverageMethod(), ParamLaplace()])

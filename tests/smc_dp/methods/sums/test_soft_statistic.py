@@ -226,6 +226,3 @@ def test_wrong_settings_are_refused() -> None:
     for lam_global in (0.0, "x"):
         with refused("parameter.out_of_range", name="lam_global"):
             SoftStatistic(lam_global=lam_global)  # type: ignore[arg-type]
-    voters, _ = a_simulation()
-    with refused("auxiliary_rows.needed"):
-        SoftStatistic().train(Federation(voters.federation.parties, 3))
