@@ -32,10 +32,9 @@ Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
 class SymbolicView:
     """Facts, forms whose values are given, and the unknowns that the members know because they are theirs.
 
-    `drawn`: names of the permutations that the members can draw. `numbers`: given forms that a member reads as they
-    are, for the question which coins are long enough. `hints`: forms that it can narrow down. `names`: other names for
-    unknowns that the members know without knowing whose they are. `of`: a view of the same members that this one
-    extends.
+    `numbers`: given forms that a member reads as they are, for the question which coins are long enough. `hints`: forms
+    that it can narrow down. `names`: other names for unknowns that the members know without knowing whose they are.
+    `of`: a view of the same members that this one extends.
     """
 
     trace: Trace
@@ -44,7 +43,6 @@ class SymbolicView:
     given: list[Form] = field(default_factory=list)
     numbers: list[Form] = field(default_factory=list)
     hints: list[Form] = field(default_factory=list)
-    drawn: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     of: SymbolicView | None = None
     _solved: dict[int, tuple[Form, Recipe | None]] = field(default_factory=dict)
@@ -200,7 +198,7 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     strangers = [tape.agreed_draws[source] for source in tape.sources_of(theirs) if source not in acquainted]
     known |= tape.coins_of(theirs)
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
-    view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.stranger_names(strangers))
+    view = SymbolicView(trace, frozenset(known), names=circuits.stranger_names(strangers))
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
     view.facts += public_headers(trace)
     for value in found:
