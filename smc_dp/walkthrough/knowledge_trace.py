@@ -73,15 +73,14 @@ def trace_knowledge(
     parties: int,
     pattern: Pattern = EVERYBODY_STAYS,
     progress: Callable[[str], None] | None = None,
-    p: Any = None,
 ) -> KnowledgeTrace:
-    """Trace the knowledge in a protocol among so many parties, under a drop-out pattern and parameters `p`.
+    """Trace the knowledge in a protocol among so many parties, under a drop-out pattern.
 
     Raises `LocalError` where the protocol's code cannot run over symbols.
     """
     if protocol.model.matrix_file:
         raise LocalError("protocol.computes_with_bits", name=protocol.program.name)
-    runs = WorldRuns(protocol, protocol.model.sample(parties) if p is None else p, pattern)
+    runs = WorldRuns(protocol, protocol.model.sample(parties), pattern)
     every = tuple(all_coalitions(runs.names))
     worlds = list(dict.fromkeys(w for m in every for found, _ in runs.scenes(frozenset(m)) for w in found))
     for world in worlds if runs.parties <= FEW_PARTIES else worlds[:1]:

@@ -34,7 +34,6 @@ class SymbolicView:
 
     `numbers`: given forms that a member reads as they are, for the question which coins are long enough. `hints`: forms
     that it can narrow down. `names`: other names for unknowns that the members know without knowing whose they are.
-    `of`: a view of the same members that this one extends.
     """
 
     trace: Trace
@@ -44,12 +43,10 @@ class SymbolicView:
     numbers: list[Form] = field(default_factory=list)
     hints: list[Form] = field(default_factory=list)
     names: Mapping[str, str] = field(default_factory=dict)
-    of: SymbolicView | None = None
-    _solved: dict[int, tuple[Form, Recipe | None]] = field(default_factory=dict)
 
     def with_more(self, more: Sequence[Form]) -> SymbolicView:
         """Return the view in which these are given as well."""
-        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names, of=self)
+        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names)
 
     @property
     def key(self) -> Hashable:
@@ -67,9 +64,7 @@ class SymbolicView:
 
     def solve(self, form: Form) -> Recipe | None:
         """Return how to compute the form from the rows and the members' own unknowns; None if impossible."""
-        if id(form) not in self._solved:
-            self._solved[id(form)] = form, self._learnt.solve(form)
-        return self._solved[id(form)][1]
+        return self._learnt.solve(form)
 
     def has_difference_with(self, form: Form) -> bool:
         """Return whether the members can compute a difference of compared numbers with this unknown."""
@@ -109,30 +104,27 @@ class SymbolicView:
 
     @cached_property
     def _learnt(self) -> _Learnt:
-        learnt = _Learnt(self, self.of._learnt if self.of else None)
-        for form in self.given[len(self.of.given) if self.of else 0 :]:
+        learnt = _Learnt(self)
+        for form in self.given:
             learnt.add(form)
-        todo = [x for x in self.trace.joins if id(x[0]) not in learnt.joined]
+        todo = self.trace.joins
         # who can compute a number that was made by joining digits knows the digits
         while (found := next((x for x in todo if learnt.has(x[0])), None)) is not None:
             todo = [x for x in todo if x is not found]
-            learnt.joined[id(found[0])] = found[0]
             for digit in found[1]:
                 learnt.add(digit)
         return learnt
 
 
 class _Learnt:
-    """Rows of a view, and every relation among them; those of another view of the same members come first."""
+    """Rows of a view, and every relation among them."""
 
-    def __init__(self, view: SymbolicView, first: _Learnt | None = None) -> None:
+    def __init__(self, view: SymbolicView) -> None:
         self._view = view
-        inputs = frozenset(s.name for s in view.trace.inputs.values())
-        self._span: Span = first._span.copy() if first else Span(inputs)
-        self._columns: set[str] = set(first._columns if first else ())
-        self.rows: list[Form] = list(first.rows if first else ())
-        self.relations: list[Hashable] = list(first.relations if first else ())
-        self.joined: dict[int, Form] = dict(first.joined if first else {})  # whose digits are among the rows
+        self._span = Span(frozenset(s.name for s in view.trace.inputs.values()))
+        self._columns: set[str] = set()
+        self.rows: list[Form] = []
+        self.relations: list[Hashable] = []
 
     def add(self, row: Form) -> None:
         unknown = self._view.unknown(row)
