@@ -15,9 +15,9 @@ import scipy
 
 from smc_dp.core.arrays import Array
 
-PATIENCE = 20
+FLOAT_PATIENCE = 20
 """Steps without a shorter gradient after which floats are left for balls."""
-ENDLESS = 10_000
+BALL_PATIENCE = 10_000
 """Such steps in balls: the objective falls at each, and the gradient has to follow."""
 _HALVINGS = 100
 

@@ -19,7 +19,7 @@ from flint import arb, arb_mat, ctx, fmpq
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import middle_and_bound
-from smc_dp.methods.training.newton import ENDLESS, PATIENCE, descend
+from smc_dp.methods.training.newton import BALL_PATIENCE, FLOAT_PATIENCE, descend
 from smc_dp.methods.training.solver import PUBLIC_TAU, row_blocks, summation_depth
 
 _PRECISION = 128
@@ -92,7 +92,7 @@ def minimise_uncertified(loss: Loss, X: Array, y: Array, modulus: float) -> Arra
     Not certified, for releases without noise. X: (n, d), finite; y: (n,) in {-1, +1}; modulus positive.
     """
     problem = _Problem(loss, y[:, np.newaxis] * X, modulus, np.zeros(len(y)))
-    u, _ = descend(np.zeros(X.shape[1]), problem.evaluate, problem.hessian, 1e-11, PATIENCE)
+    u, _ = descend(np.zeros(X.shape[1]), problem.evaluate, problem.hessian, 1e-11, FLOAT_PATIENCE)
     return u
 
 
@@ -109,7 +109,7 @@ def minimise_perturbed(
     floats = np.array([float(c) for c in centre])
     problem = _Problem(loss, rows, modulus, rows @ floats)
     # An eighth of tau: the rest is left for the rounding charge.
-    u, size = descend(np.zeros(len(floats)), problem.evaluate, problem.hessian, tau / 8, PATIENCE)
+    u, size = descend(np.zeros(len(floats)), problem.evaluate, problem.hessian, tau / 8, FLOAT_PATIENCE)
     point = _moved(centre, u)
     if size + _rounding_charge(problem, float(np.linalg.norm(floats)), u) <= tau:
         return point
@@ -187,7 +187,7 @@ def _continued(
     with ctx.workprec(bits):
         margins = _margins_in_balls(problem.rows, [_exact(f) for f in start])
     near = _Problem(problem.loss, problem.rows, problem.modulus, np.array([float(m.mid()) for m in margins]))
-    u, bound = descend(np.zeros(len(start)), evaluate, near.hessian, tau, ENDLESS)
+    u, bound = descend(np.zeros(len(start)), evaluate, near.hessian, tau, BALL_PATIENCE)
     return _moved(start, u), bound
 
 
