@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from smc_dp.core.errors import shown
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.catalogue import CatalogueEntry, DatasetCheck
+from smc_dp.data.catalogue import CatalogueEntry
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.data.file_format import OWN_SETTINGS_FILE, FileFormat
 from smc_dp.data.refused_input import in_list
@@ -33,13 +33,6 @@ def catalogue_table(entries: Sequence[CatalogueEntry]) -> PageTable:
         for e, test in tested
     )
     return PageTable("Data sets", _HEADINGS, tuple(rows), numbers=(2, 3, 4, 5))
-
-
-def file_check(check: DatasetCheck) -> Prose:
-    """Return a file of a data set, and what is wrong with it if anything is."""
-    if check.fault is None:
-        return Prose(f"ok: {check.file}", "data.file_as_recorded")
-    return Prose(f"WRONG: {check.fault}", check.fault.code)
 
 
 def column_table(bounds: Bounds) -> Iterator[PageBlock]:
