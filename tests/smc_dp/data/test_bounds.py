@@ -60,7 +60,7 @@ LABEL = '[label]\nclasses = ["no", "yes"]\n'
         ('[columns]\na = [0, 1]\n[label]\nclasses = ["a", "b", "a "]\n', "classes.not_different"),
         (f"[columns]\na = [0, 1]\n[label]\nclasses = {list(range(1001))}\n", "classes.wrong_number"),
         ('[columns]\na = [0, 1]\n[label]\nclasses = ["1", "1.0"]\n', "classes.not_different"),
-        ('[columns]\na = [0, 1]\n[label]\nclasses = ["", "x"]\n', "classes.wrong_name"),
+        ('[columns]\na = [0, 1]\n[label]\nclasses = ["", "x"]\n', "classes.not_printable"),
         ("[columns]\na = [0, 1]\n[label]\nclasses = [0.0, 9.5]\n", "classes.regression"),
         ("[columns]\na = [0, 1]\n" + LABEL + 'column = "a"\n', "columns.label_among_them"),
         ("[columns]\na = [1, 1]\n" + LABEL, "columns.no_order"),
