@@ -35,7 +35,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "too long": (lambda: Federation((rows(X=np.full((3, 2), 0.8)),), 2), "rows.outside_ball"),
     "nan": (lambda: Federation((rows(X=np.array([[0.1], [np.nan], [0]])),), 2), "federation.not_finite"),
     "third class": (lambda: Federation((rows(y=np.array([0, 1, 2])),), 2), "rows.unknown_class"),
-    "labels of another type": (lambda: Federation((rows(y=np.array([0.0, 1, 1])),), 2), "rows.wrong_class_numbers"),
+    "labels of another type": (lambda: Federation((rows(y=np.array([0.0, 1, 1])),), 2), "rows.no_class_numbers"),
     "names": (lambda: Federation((rows(),), 2, names=("a", "b")), "parties.names_not_different"),
     "classes as text": (lambda: Federation((rows(),), "2"), "classes.not_a_number"),  # type: ignore[arg-type]
     "a list of parties": (lambda: Federation([rows()], 2), "parties.not_rows"),  # type: ignore[arg-type]
