@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from smc_dp.core.errors import shown
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.catalogue import CatalogueEntry
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
+from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.file_format import OWN_SETTINGS_FILE, FileFormat
 from smc_dp.data.refused_input import in_list
 from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
@@ -25,12 +26,12 @@ _RULES = {
 }
 
 
-def catalogue_table(entries: Sequence[CatalogueEntry]) -> PageTable:
-    """Return the data sets and their states."""
-    tested = ((e, f"{e.test_rows:,}" if e.test_rows else "") for e in entries)
+def dataset_table(folder: Path | None) -> PageTable:
+    """Return the data sets, and whether their files are in this folder."""
+    tested = ((name, e, f"{e.test_rows:,}" if e.test_rows else "") for name, e in DATASET_INFO.items())
     rows = (
-        (e.name, e.state, f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.description, e.paper)
-        for e, test in tested
+        (name, e.state(folder), f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.description, e.paper)
+        for name, e, test in tested
     )
     return PageTable("Data sets", _HEADINGS, tuple(rows), numbers=(2, 3, 4, 5))
 
