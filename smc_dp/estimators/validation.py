@@ -36,7 +36,7 @@ def check_number(name: str, value: object) -> float:
 
 def out_of_range(name: str, wanted: str, got: object) -> InputError:
     """Return the refusal of a parameter that is not in its range."""
-    return InputError("parameter.out_of_range", name=name, wanted=wanted, got=shown(got))
+    return InputError("parameter.wrong", name=name, wanted=wanted, got=shown(got))
 
 
 def check_whole_number(name: str, value: object) -> int:

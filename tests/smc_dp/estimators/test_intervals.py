@@ -178,8 +178,8 @@ def test_an_outcome_outside_its_range_is_refused_at_its_row(outcome: float) -> N
         ({"bounds": None}, "bounds.no_range_of_outcome"),
         ({"bounds": CLASSES}, "bounds.no_range_of_outcome"),
         ({"bounds": 3}, "bounds.no_bounds"),
-        ({"adjacency": "both"}, "adjacency.unknown"),
-        ({"epsilon": -1.0}, "parameter.out_of_range"),
+        ({"adjacency": "both"}, "setting.unknown_value"),
+        ({"epsilon": -1.0}, "parameter.wrong"),
     ],
 )
 def test_settings_that_no_fit_can_use_are_refused(settings: dict[str, Any], code: str) -> None:
