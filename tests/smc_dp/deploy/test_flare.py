@@ -145,6 +145,8 @@ def test_a_job_holds_the_digest_and_sites_allow_one_class(kit: Path, study: Join
     assert all(study.digest in text and f"site-2    {SOUTH}" in text for text in [(kit / "README.txt").read_text()])
     with refused("kit.exists"):
         provision_flare(study, kit)
+    with refused("relay.of_another_carrier"):
+        provision_flare(joint_study("nats://relay.example"), kit / "other")
 
 
 def test_a_job_starts_without_whom_the_protocol_can_lose_and_never_without_charlie() -> None:
@@ -222,9 +224,9 @@ def test_a_relay_file_of_other_things_is_refused(
 
 
 @pytest.mark.parametrize("relay", ["nats://a:1", "flare://", "flare://a:b", "flare://a/b", "flare://u@a", "a:8002"])
-def test_a_relay_that_is_not_flares_makes_no_kit(relay: str, tmp_path: Path) -> None:
+def test_a_relay_that_is_not_flares_makes_no_kit(relay: str) -> None:
     with refused("relay.of_another_carrier", wanted="flare://relay.example.org:8002"):
-        provision_flare(joint_study().model_copy(update={"relay": relay}), tmp_path / "kit")
+        require_relay_host(relay, ("flare",), 8002)
 
 
 def test_an_address_without_a_port_has_flares() -> None:
