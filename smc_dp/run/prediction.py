@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,26 +11,24 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, LinesFault, shown
 from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
 from smc_dp.data.preprocess import EncodedTable
-from smc_dp.data.refused_input import each_line_once
+from smc_dp.data.refused_input import advise
 from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_labels, texts_or_nothing
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault, UnfitTableError
-from smc_dp.data.whole_advice import join_advice
 from smc_dp.methods.model import FourierFeatures, Weights, choose_classes, probabilities, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
 from smc_dp.run.one_class import only_class
 from smc_dp.run.personal_model import PersonalModel, read_personal_model
 from smc_dp.run.regression_metrics import RegressionMetrics, measure_regression
 from smc_dp.run.run_files import RunPlace, is_personal_model
-from smc_dp.run.shared_rows import are_all_shared, count_shared
-from smc_dp.run.threshold import HALF, Threshold, choose_threshold, stated_threshold
+from smc_dp.run.threshold import HALF, Threshold, stated_threshold
 from smc_dp.run.verify_release import verify_release
 
 OfRows: TypeAlias = tuple[float | None, ...] | tuple[tuple[float, ...] | None, ...]
@@ -50,7 +48,8 @@ class Predictions:
     A row that does not fit the bounds, or that they leave out, has the label "" and the score None, and does not count
     in the figures: `reasons` says for each row why it has no class. `refused`: numbers of rows that do not fit, and
     `kinds`: one fault for each kind of them. `unlabelled_rows`: number of rows whose label is no class of the release,
-    `unlabelled`: one fault for each kind of them.
+    `unlabelled`: one fault for each kind of them. `lines_for_site`: lines of the file's format to which these faults
+    refer, None where at most one has any.
 
     `are_numbers`: the release predicts a number. Then `labels` are the numbers as text, `scores` the numbers, `classes`
     is empty, and there are no accuracy, probabilities and threshold.
@@ -79,6 +78,7 @@ class Predictions:
     kinds: tuple[Fault, ...] = ()
     unlabelled_rows: int = 0
     unlabelled: tuple[Fault, ...] = ()
+    lines_for_site: LinesFault | None = None
     threshold: Threshold | None = None
     metrics: Metrics | RegressionMetrics | None = None
     are_numbers: bool = False
@@ -134,7 +134,6 @@ def predict_rows(
     id_column: str | None = None,
     *,
     threshold: float | None = None,
-    threshold_from: str | PathLike[str] | DataFrame | None = None,
     form: FileFormat | None = None,
 ) -> Predictions:
     """Verify the release of a run, and classify the rows of a file, a data frame or an array with it.
@@ -154,7 +153,7 @@ def predict_rows(
         table = _read(rows, form)
         ids = tuple(map(str, table.row_numbers)) if id_column is None else texts_or_nothing(table, id_column)
         made, known, unlabelled = _encoded(table, model.bounds)
-    limit = _threshold(model, table, made.encoded.X, threshold, threshold_from, form)
+    limit = _threshold(model, threshold)
     return _predictions(model, made, known, limit, ids, unlabelled)
 
 
@@ -219,7 +218,7 @@ def _predictions(
             metrics = measure_release(
                 classes, of_rows[tested], None if sure is None else sure[tested], names, limit or HALF
             )
-    faults = each_line_once(map(_counted, (*made.kinds, *unlabelled)))
+    faults, lines = advise([*map(_counted, (*made.kinds, *unlabelled))])
     return Predictions(
         labels=_placed(labels, encoded, len(ids), ""),
         accuracy=metrics.accuracy if isinstance(metrics, Metrics) else None,
@@ -236,6 +235,7 @@ def _predictions(
         kinds=tuple(faults[: len(made.kinds)]),
         unlabelled_rows=sum(kind.count for kind in unlabelled),
         unlabelled=tuple(faults[len(made.kinds) :]),
+        lines_for_site=lines,
         threshold=limit,
         metrics=metrics,
         are_numbers=is_number,
@@ -277,8 +277,7 @@ def _encoded(table: Table, bounds: Bounds) -> tuple[FittingRows, Array | None, t
     known, wrong = known_labels(
         table if len(kept) == table.rows else table.take(kept, table.source), bounds, bounds.label
     )
-    kinds, wrong = join_advice(found.kinds, wrong)
-    return replace(found, kinds=kinds), known, wrong
+    return found, known, wrong
 
 
 def _counted(kind: TableFault) -> Fault:
@@ -286,38 +285,16 @@ def _counted(kind: TableFault) -> Fault:
     return kind.placed("", released=True).followed_by(f" ({kind.count:,} rows)" if kind.count > 1 else "")
 
 
-def _threshold(
-    model: _Classifier,
-    table: Table | None,
-    X: Array,
-    public: float | None,
-    file: str | PathLike[str] | DataFrame | None,
-    form: FileFormat | None,
-) -> Threshold | None:
+def _threshold(model: _Classifier, public: float | None) -> Threshold | None:
     """Return the threshold of two classes, None for more; InputError for one that does not fit."""
     classes = len(model.bounds.classes)
-    for name, value in {"threshold": public, "threshold_from": file}.items():
-        if value is not None and model.bounds.outcome is not None:
-            raise InputError("threshold.of_number", name=name)
-        if value is not None and classes != 2:
-            raise InputError("threshold.several_classes", name=name, classes=classes)
-        if value is not None and not model.has_probabilities:
-            raise InputError("threshold.no_probabilities", name=name)
-    if public is not None and file is not None:
-        raise InputError("threshold.two")
-    if file is None:
-        return None if classes != 2 else model.agreed if public is None else Threshold(public)
-    others = _read(file, form)
-    called = str(file) if isinstance(file, str | PathLike) else "a data frame"
-    made, known, _ = _encoded(others, model.bounds)
-    if known is None or np.isnan(known).all():
-        raise InputError("threshold.no_labels", file=called, label=shown(model.bounds.label))
-    labelled = made.encoded.X[~np.isnan(known)]
-    shared = count_shared(X, labelled)
-    if are_all_shared(X, shared, table, others):
-        raise InputError("threshold.same_rows", file=called)
-    chosen = choose_threshold(known[~np.isnan(known)].astype(np.int64), model.scores(labelled))
-    return Threshold(chosen, called, shared)
+    if public is not None and model.bounds.outcome is not None:
+        raise InputError("threshold.of_number")
+    if public is not None and classes != 2:
+        raise InputError("threshold.several_classes", classes=classes)
+    if public is not None and not model.has_probabilities:
+        raise InputError("threshold.no_probabilities")
+    return None if classes != 2 else model.agreed if public is None else Threshold(public)
 
 
 def _numbers(found: Array) -> list[Any]:
