@@ -17,7 +17,6 @@ from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import ABSENT, read_absence, read_envelope
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, one_line
-from smc_dp.run.coefficient_intervals import figures_fault
 from smc_dp.run.coefficients import coefficients_fault
 from smc_dp.run.documents import ReleaseFile, SharesFile
 from smc_dp.run.folder import (
@@ -55,6 +54,12 @@ class VerifiedRelease:
         """Sentence about the missing files; None where the release was verified with all of them."""
         return f"{self.folder} has no {' and no '.join(self.missing)}" if self.missing else None
 
+    def require_transcript(self) -> None:
+        """Raise an InputError without the transcript, from which alone figures with intervals follow."""
+        if TRANSCRIPT in self.missing:
+            missing = self.missing_files_text or ""
+            raise InputError("run.not_whole", run=str(self.folder), missing=missing)
+
 
 def verify_release(folder: RunPlace) -> VerifiedRelease:
     """Return the release in a folder, verified against all files beside it.
@@ -67,8 +72,7 @@ def verify_release(folder: RunPlace) -> VerifiedRelease:
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
     missing = tuple(name for name in wanted if not has_file(files, name))
     found = _verified(files, document, missing)
-    of_figures = figures_fault(found.inference, found.agreement, found.result)
-    if fault := coefficients_fault(found.coefficients, found.result, found.bounds) or of_figures:
+    if fault := coefficients_fault(found.coefficients, found.result, found.bounds):
         raise InputError(fault.within(f"run folder {files}"))
     return VerifiedRelease(found, files, missing)
 
