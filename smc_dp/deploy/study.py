@@ -363,6 +363,8 @@ class JointStudy(RunSettings):
             return
         if self.insecure_test_keys and not settled.marks:
             found.faults.append(InputFault("study.no_test_keys"))
+        if self.protocol.given().get("left_out"):
+            found.faults.append(InputFault("study.party_left_out"))
         if self.auxiliary is None and {"parties_pinned", "bounds_stated"} <= has:
             with found.step():
                 self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on

@@ -74,14 +74,16 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Presence:
-    """Parties whose contributions are in the release, and that dropped out."""
+    """Parties whose contributions are in the release, that dropped out of the session, or of an earlier one."""
 
     took_part: tuple[str, ...]
     dropped_out: tuple[str, ...]
+    left_out: tuple[str, ...]
 
     def as_dict(self) -> dict[str, list[str]]:
         """Return plain values for JSON."""
-        return {"took_part": list(self.took_part), "dropped_out": list(self.dropped_out)}
+        named = {"took_part": self.took_part, "dropped_out": self.dropped_out, "left_out": self.left_out}
+        return {name: list(names) for name, names in named.items()}
 
 
 @dataclass(frozen=True)

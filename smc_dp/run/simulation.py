@@ -1,6 +1,7 @@
 """Simulation of a run in one process: parties contribute, the protocol runs, the release is written and compared.
 
-One process holds everybody's rows, which only a simulation does; the comparisons at the end need that.
+One process holds everybody's rows, which only a simulation does; the comparisons at the end need that. Parties that
+drop out before anybody is charged are left out of a new session, with new noise and an agreement of the others.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from threadpoolctl import threadpool_limits
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
+from protocols.errors import StoppedError
 from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
 from protocols.runtime.simulate import DropOutAfter, MakeActors, Setting, SpendingListener
 from smc_dp.core.errors import InputError, InputFault, shown
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_labelled_rows
+from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import HasSignal, require_model
@@ -42,7 +45,7 @@ from smc_dp.run.metrics import measure_release, released_probabilities
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
-from smc_dp.run.protocols.execution import SimulatedSession
+from smc_dp.run.protocols.execution import NoResultError, SimulatedSession
 from smc_dp.run.regression_metrics import (
     RegressionComparison,
     decode_outcomes,
@@ -96,8 +99,16 @@ def simulate_run(
     """
     run = _Run(data, agreement, rng, folder, drop_out, **how)
     run.check()
-    with one_thread(), run.charged(progress) as go:
-        return go()
+    while True:
+        charged: set[str] = set()
+        try:
+            return run.once(charged, progress)
+        except NoResultError as error:
+            if charged or not error.dropped_out:
+                if run.left_out:
+                    error.add_note(f"{', '.join(run.left_out)} had dropped out before anybody was charged")
+                raise
+            run = run.without(error)
 
 
 def simulate_each(
@@ -120,7 +131,7 @@ def simulate_each(
     reports: list[Report] = []
     with one_thread(), ExitStack() as all_charged:
         try:
-            for go in [all_charged.enter_context(run.charged(progress)) for run in runs]:
+            for go in [all_charged.enter_context(run.charged(set(), progress)) for run in runs]:
                 reports.append(go())
         except BaseException as error:
             if isinstance(error, InputError) and error.code.startswith("budget."):
@@ -136,7 +147,7 @@ def simulate_each(
 
 @dataclass(frozen=True)
 class _Run:
-    """A run with its inputs."""
+    """Sessions of a run, one after another until one ends; `left_out`: dropped out before anybody was charged."""
 
     data: PreparedData
     agreement: Agreement
@@ -148,6 +159,7 @@ class _Run:
     identities: Mapping[str, Identity] | None = None
     views: Path | None = None
     ledgers: Ledgers | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def simulated(self) -> Mapping[str, str]:
@@ -164,8 +176,13 @@ class _Run:
         if self.topology == "star" and CURATOR_NAME not in self.agreement.participants:
             raise InputError("topology.no_curator")
 
+    def once(self, charged: set[str], progress: HearProgress | None) -> Report:
+        """Run one session and return its report; `charged` receives the names of charged parties."""
+        with one_thread(), self.charged(charged, progress) as go:
+            return go()
+
     @contextmanager
-    def charged(self, progress: HearProgress | None) -> Iterator[Callable[[], Report]]:
+    def charged(self, charged: set[str], progress: HearProgress | None) -> Iterator[Callable[[], Report]]:
         """Train and charge; yield the function that runs the session. An error before it is called refunds."""
         agreement, data = self.agreement, self.data
         run_folder.check_readable(agreement, self.simulated)
@@ -184,7 +201,7 @@ class _Run:
                 key = run_key(opened.session.id, RELEASED)
                 reserved = self.ledgers.reserve(data.as_read, agreement.mechanism, charge, key)
             make_actors = _actor_maker(opened, parties, own, keeps_seed=self.views is not None)
-            setting = self._setting(transcript, reserved, make_actors)
+            setting = self._setting(transcript, reserved, charged, make_actors)
             begun = []
 
             def go() -> Report:
@@ -225,13 +242,18 @@ class _Run:
             tested = _regression_comparison(data, agreement, published.weights)
         elif not described:
             compared = _comparison(data, agreement, published.weights, threshold, plain)
+        left = [InputFault("run.parties_left_out", {"names": self.left_out, "others": len(agreement.parties)})]
         late = [
             InputFault("run.stayed_to_the_end", {"name": name, "number": number})
             for name, number in self.drop_out.items()
             if name not in execution.dropped_out
         ]
-        remarks = (*late, *(reserved.remarks if reserved else ()))
-        present = Presence(execution.members, execution.dropped_out)
+        remarks = (
+            *(left if self.left_out else ()),
+            *late,
+            *(reserved.remarks if reserved else ()),
+        )
+        present = Presence(execution.members, execution.dropped_out, self.left_out)
         spec = agreement.spec
         signal = spec.signal(int(data.federation.sizes.sum())) if isinstance(spec, HasSignal) else None
         planned = agreement.expected_accuracy(data.federation.sizes.tolist())
@@ -240,7 +262,42 @@ class _Run:
             described, published.inference, tested,
         )  # fmt: skip
 
-    def _setting(self, transcript: IO[bytes], reserved: Reservations | None, make_actors: MakeActors) -> Setting:
+    def without(self, stopped: NoResultError) -> _Run:
+        """Return the next session, without drop-outs and with new randomness; raise where the others cannot go on."""
+        dropped_out = ", ".join(stopped.dropped_out)
+        _LOG.info("%s dropped out before anybody was charged: a new session of the others", dropped_out)
+        federation = self.data.federation
+        left = {name: rows for name, rows in federation.by_name.items() if name not in stopped.dropped_out}
+        tables = {name: table for name, table in self.data.tables.items() if name in left}
+        try:
+            check_names(list(left))
+            terms = self.agreement.terms.without(stopped.dropped_out)
+            agreement = replace(self.agreement, parties=tuple(left), terms=terms)
+        except InputError as error:
+            raise _no_other_session((*self.left_out, *stopped.dropped_out), stopped, error) from None
+        some = replace(federation, parties=tuple(left.values()), names=tuple(left))
+        later = {name: n - stopped.sent.get(name, 0) for name, n in self.drop_out.items() if name in left}
+        return replace(
+            self,
+            data=replace(self.data, federation=some, tables=tables),
+            agreement=agreement,
+            rng=self.rng.fork(f"without {' '.join(sorted(stopped.dropped_out))}"),
+            drop_out={name: max(n, 1) for name, n in later.items()},
+            left_out=(*self.left_out, *stopped.dropped_out),
+        )
+
+    def _setting(
+        self, transcript: IO[bytes], reserved: Reservations | None, charged: set[str], make_actors: MakeActors
+    ) -> Setting:
+        def charge(name: str, label: str) -> None:
+            charged.add(name)
+            if reserved:
+                reserved.leaving(name, label)
+
+        def refund(name: str, label: str) -> None:
+            if reserved:
+                reserved.disowned(name, label)
+
         return Setting(
             self.topology,
             self.link,
@@ -249,8 +306,8 @@ class _Run:
             views=self.views is not None,
             record=transcript,
             released=partial(reserved.leaving, label=RELEASED) if reserved else None,
-            charge=reserved.leaving if reserved else None,
-            refund=reserved.disowned if reserved else None,
+            charge=charge,
+            refund=refund,
             make_actors=make_actors,
         )
 
@@ -288,6 +345,14 @@ def _actor_maker(
         return {name: own_actor.actor for name, own_actor in made.items()}
 
     return make
+
+
+def _no_other_session(dropped_out: Sequence[str], stopped: NoResultError, why: InputError) -> StoppedError:
+    """Return the error of a session that cannot be repeated without its drop-outs, with the notes of its cost."""
+    error = StoppedError("session.none_of_others", dropped_out=dropped_out, why=str(why))
+    for note in getattr(stopped, "__notes__", ()):
+        error.add_note(note)
+    return error
 
 
 def local_parties(data: PreparedData, agreement: Agreement, rng: Stream) -> list[LocalParty]:

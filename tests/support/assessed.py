@@ -91,6 +91,7 @@ HONEST: Mapping[str, Callable[[Path], Audited]] = {
     "newton": _simulated(),
     "more parties and columns": _simulated(FIVE, target=2.0, most_rows=1000, colluders=2),
     "somebody vanishes": _simulated(FIVE, dropouts=1, colluders=0, drop_out={"north-1": 12}),
+    "somebody vanishes before": _simulated(FIVE, dropouts=1, colluders=0, drop_out={"north-1": 1}),
     "three classes": _simulated(_three_classes(), Newton("addremove")),
     "rows known": _simulated(method="gd"),
     "from a seed": _simulated(insecure_seed=1),

@@ -60,7 +60,7 @@ def newton(*, colluders: int = 1, dropouts: int = 0) -> dict[str, Any]:
         "target": {"epsilon": "1", "delta": "1/100000", "noise": "ddg", "calibration": "proven"},
         "protocol": {
             **{"name": "secure_sum", "colluders": colluders, "dropouts": dropouts, "most_rows": 100},
-            **{"sizes": "hidden", "verifiable": False, "output": "curator"},
+            **{"sizes": "hidden", "verifiable": False, "output": "curator", "left_out": []},
         },
     }
 

@@ -16,7 +16,7 @@ IDENTITIES = {name: Identity.generate(Stream.insecure_from_seed(i)) for i, name 
 NEWTON = 'name = "newton"\nadjacency = "replace"'
 SUMS = (
     'name = "secure_sum"\ncolluders = 1\ndropouts = 0\nmost_rows = 10000000\nsizes = "hidden"\nverifiable = false\n'
-    'output = "curator"'
+    'output = "curator"\nleft_out = []'
 )
 DDG = 'epsilon = "1/3"\ndelta = "1e-5"\nnoise = "ddg"\ncalibration = "proven"'
 WSUM = 'name = "wsum"\nlambda = 0.1'

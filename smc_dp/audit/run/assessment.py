@@ -199,6 +199,11 @@ def _dropped_out(known: _Known) -> str | None:
     return f"{_listed(names)} {said}." if names else None
 
 
+def _left_out(known: _Known) -> str | None:
+    names = known.settings.get("left_out", ())
+    return f"{_listed(names)} dropped out before the session and did not take part." if names else None
+
+
 def _guarantee(known: _Known) -> str | None:
     stated = known.statement
     return stated.promise.removesuffix(f" This holds against {stated.adversary}.") if known.guaranteed else None
@@ -308,6 +313,7 @@ FACT_RULES: tuple[FactRule, ...] = (
     FactRule("Released", "release.json: weights, description", ("release",), _released),
     FactRule("Sent", "transcript.jsonl: messages", ("sizes", "completeness"), _sent),
     FactRule("Drop-outs", "transcript.jsonl: absences", ("completeness",), _dropped_out),
+    FactRule("Dropped out before", "release.json: parameters.left_out", _AGREED, _left_out),
     FactRule("Guarantee", "release.json: privacy.epsilon, delta", _STATEMENT, _guarantee),
     FactRule("Unit", "release.json: privacy.unit, adjacency", _STATEMENT, _unit),
     FactRule("Against whom", "release.json: privacy.adversary", _STATEMENT, _adversary),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import Fault, StoppedError
 from protocols.runtime.actor import LocalProgram
-from protocols.runtime.envelope import first_greetings
+from protocols.runtime.envelope import HELLO, first_greetings
 from protocols.runtime.session import SESSION_BYTES, Program, Session
 from protocols.runtime.simulate import Run, Setting, simulate
 from protocols.runtime.transcript import Transcript
@@ -29,6 +29,14 @@ class SimulatedSession:
 
     session: Session
     identities: Mapping[str, Identity] = field(repr=False)
+
+
+class NoResultError(StoppedError):
+    """Refusal of a run that gave no value; `sent`: how many envelopes each participant sent."""
+
+    def __init__(self, why: Fault, dropped_out: tuple[str, ...], sent: Mapping[str, int]) -> None:
+        super().__init__(why)
+        self.dropped_out, self.sent = dropped_out, sent
 
 
 def open_session(
@@ -62,7 +70,7 @@ def run_session(
     `rng` seeds every participant. `progress(stage, done, total)`: number of participants that have entered a stage.
     `setting`: how the simulation runs, whether views are kept, and what is called before a share leaves.
     Raises ValueError for contributions that do not fit, or a program that computes something else; a ProtocolError on
-    an abort; and a `StoppedError` where too few participants were left. `setting.released` was called for each share
+    an abort; and a `NoResultError` where too few participants were left. `setting.released` was called for each share
     that had left by then.
     """
     session = opened.session
@@ -79,7 +87,8 @@ def run_session(
     run = simulate(session, opened.identities, seeds, inputs, observed, answers)
     dropped_out = tuple(name for name, end in run.ends.items() if end == "gone")
     if missing := [name for name in binding.publishers(p) if name not in run.published]:
-        raise StoppedError(_why(run, missing, dropped_out))
+        sent = Counter(e.sender for e in run.transcript.read() if e.kind == HELLO or not e.is_public)
+        raise NoResultError(_why(run, missing, dropped_out), dropped_out, sent)
     greetings = first_greetings(run.transcript.read()) if openings.has_openings(session) else {}
     if false := openings.find_wrong_opening(session, greetings, run.published):
         raise InputError(false.fault)

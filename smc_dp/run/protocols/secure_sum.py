@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
 from typing_extensions import override
 
 from protocols.errors import LocalError
 from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
-from smc_dp.core.errors import InputError, InputFault, refuse_all
+from smc_dp.core import reading
+from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.data.federation import Public
 from smc_dp.methods.method import MechanismSpec, NeedsRowCounts, SumSpec, default_secure_noise, has_own_noise
 from smc_dp.methods.sums.simulated_sum import require_secure_sum
@@ -44,6 +45,7 @@ class SumTerms(ProtocolTerms):
     each party; `sizes` releases the number of all rows, or hides it. `semi_honest` accepts a guarantee against
     semi-honest participants alone: in a sparse graph, where parties share masks with neighbours alone. They do where
     some may drop out and all are too many, and with `sparse_graph` where none may.
+    `left_out`: parties that dropped out of an earlier session before anybody was charged.
     """
 
     colluders: int = _party_limit(1, COLLUDERS)
@@ -75,6 +77,9 @@ class SumTerms(ProtocolTerms):
         False, "Secure sum: without drop-outs, share masks with a few neighbours alone. It is faster for many parties.",
         kind="flag", on=(STUDY,), title="Sparse graph without drop-outs",
     )  # fmt: skip
+    left_out: tuple[str, ...] = protocol_setting(
+        (), "Secure sum: parties that dropped out before anybody was charged.", on=(), title="Parties left out"
+    )
     unsaid: ClassVar[Mapping[str, Any]] = MappingProxyType({"semi_honest": False, "sparse_graph": False})
     tolerates_dropouts: ClassVar[bool] = True
 
@@ -91,6 +96,13 @@ class SumTerms(ProtocolTerms):
             faults.append(InputFault("sparse_graph.published"))
         refuse_all(faults)
 
+    @override
+    def check_setting(self, name: str, declared: Mapping[str, Any]) -> None:
+        value = getattr(self, name)
+        if name == "left_out" and not (type(value) is tuple and all(type(party) is str for party in value)):
+            raise InputError("left_out.no_names", got=shown(value))
+        super().check_setting(name, declared)
+
     @classmethod
     @override
     def default_noise(cls, method: Any, has_delta: bool) -> NoiseName:
@@ -101,13 +113,17 @@ class SumTerms(ProtocolTerms):
     def preferred(cls, method: Any) -> Mapping[str, Any]:
         return {"sizes": method.sizes}
 
+    @classmethod
+    @override
+    def from_dict(cls, stated: Mapping[str, Any]) -> Self:
+        return super().from_dict(
+            {**stated, "left_out": tuple(reading.require_texts("left_out", stated.get("left_out")))}
+        )
+
     @override
     def as_dict(self) -> dict[str, Any]:
-        return {
-            name: value
-            for name, value in super().as_dict().items()
-            if name not in self.unsaid or value != self.unsaid[name]
-        }
+        said = {**super().as_dict(), "left_out": list(self.left_out)}
+        return {name: value for name, value in said.items() if name not in self.unsaid or value != self.unsaid[name]}
 
     @override
     def derived_parameters(self, spec: MechanismSpec) -> dict[str, Any]:
@@ -172,3 +188,7 @@ class SumTerms(ProtocolTerms):
             )
         except LocalError as error:
             raise InputError(error.fault) from None
+
+    @override
+    def without(self, names: Sequence[str]) -> Self:
+        return replace(self, left_out=(*self.left_out, *names))

@@ -9,7 +9,7 @@ faults are reported at once; therefore a command, a study and a release are refu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
@@ -52,8 +52,8 @@ class ProtocolTerms(Protocol):
     """Settings of one protocol, each a field that a release calls by the same name; InputError for values out of range.
 
     `usual_from`: number of parties from which on a run that names no protocol takes this one, of those that compute its
-    method. `tolerates_dropouts`: whether the protocol tolerates drop-outs. `unsaid`: values of settings
-    that a document may leave out.
+    method. `tolerates_dropouts`: whether the protocol tolerates drop-outs, in a session or by a new one without those
+    parties. `unsaid`: values of settings that a document may leave out.
     """
 
     tolerates_dropouts: ClassVar[bool] = False
@@ -114,6 +114,10 @@ class ProtocolTerms(Protocol):
     def has_test_keys(self, protocol: str) -> bool:
         """Return whether the keys are test keys, too short to protect anything."""
         return False
+
+    def without(self, names: Sequence[str]) -> Self:
+        """Return the settings of a new session without these parties; InputError where all are needed."""
+        raise InputError("parties.all_needed", names=names)
 
     def spec(self, method: Any, public: Public, target: Target) -> MechanismSpec:
         """Return the mechanism specification of the method under these settings; InputError where there is none."""

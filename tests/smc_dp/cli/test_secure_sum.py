@@ -37,7 +37,7 @@ def test_json_says_who_took_part(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--delta", "1e-6", "--dropouts", "1", "--colluders", "0", "--json")
     assert main(["run", "--method", "wsum_ar", *THREE, *arguments, "--drop-out", "hospital-2:5", "--out", "a"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert list(report)[:6] == ["method", "protocol", "parties", "dimension", "took_part", "dropped_out"]
+    assert list(report)[:7] == ["method", "protocol", "parties", "dimension", "took_part", "dropped_out", "left_out"]
     assert (report["took_part"], report["dropped_out"]) == (["hospital-1", "hospital-3"], ["hospital-2"])
     assert (report["privacy"]["kind"], report["privacy"]["delta"]) == ("zcdp", pytest.approx(1e-6))
     assert json.loads(Path("a/release.json").read_text())["parameters"]["sizes"] == "hidden"
@@ -64,7 +64,7 @@ def test_a_budget_without_a_delta_has_that_of_the_run(folder: Path, capsys: pyte
 
 @pytest.mark.parametrize(("arguments", "code"), [
     (("--drop-out", "hospital-2:3"), "session.others_could_not_go_on"),
-    (("--dropouts", "1", "--colluders", "0", "--drop-out", "hospital-2:1"), "session.others_could_not_go_on"),
+    (("--dropouts", "1", "--colluders", "0", "--drop-out", "hospital-2:1"), "session.none_of_others"),
 ])  # fmt: skip
 def test_where_nobody_can_go_on_the_exit_code_is_one(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], code: str

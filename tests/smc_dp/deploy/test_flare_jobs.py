@@ -26,7 +26,7 @@ def sites(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     study = agreed(
         tmp_path / "own", messages=5, insecure_test_keys=False, target=target,
         method={"name": "newton", "adjacency": "replace"},
-        protocol={**sums, "verifiable": False, "output": "curator"},
+        protocol={**sums, "verifiable": False, "output": "curator", "left_out": []},
     )  # fmt: skip
     found = FlareSites(tmp_path, environment(tmp_path_factory.getbasetemp().parent), study)
     try:

@@ -137,7 +137,7 @@ FAULTY = {
     "a field, and what shows where several are read": [('"Readmission"', "1"), ("[0, 120]", "0"), ('"ddg"', '"knorm"')],
     "settings that are missing and unknown": [("most_rows = 10000000", "x = 1"), ('adjacency = "replace"', "")],
     "public rows that are not there": [("[method]", f"auxiliary = '{'0' * 64}'\n[method]")],
-    "what only an agreement shows": [('output = "curator"', 'output = "curator"\nring_bits = 63')],
+    "what only an agreement shows": [("left_out = []", "left_out = []\nring_bits = 63")],
     "no text of TOML": [("[method]", "[method")],
     "a deadline of nothing": [('"7d"', '"0d"')],
 }

@@ -1,4 +1,4 @@
-"""Whole runs of a secure sum: what stands in the folder, who is noticed that edits it, who pays."""
+"""Whole runs of a secure sum: what stands in the folder, who is noticed that edits it, who pays, who is left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from smc_dp.privacy.ledger.history import Limit
 from smc_dp.privacy.target import Target
 from smc_dp.run import release_consistency
 from smc_dp.run.ledgers import REFUNDED, Ledgers
+from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS, TRANSCRIPT
 from smc_dp.run.report import Report
@@ -191,9 +192,31 @@ def test_who_vanishes_has_paid_if_its_masked_input_left(
 ) -> None:
     report = run(tmp_path / "run", FOUR, books=books, dropouts=1, drop_out={B: sent + 1})
     assert report.present is not None
-    assert (report.present.took_part, report.present.dropped_out) == (members, (B,))
+    assert (report.present.took_part, report.present.dropped_out, report.present.left_out) == (members, (B,), ())
     assert {name: states(books, name) for name in paid} == paid
     assert verify_release(tmp_path / "run").missing_files_text is None
+
+
+def test_the_new_session_has_new_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same coins again two sums would differ by the bare part of who was left out."""
+    parts: list[tuple[str, Any]] = []
+    coins = set()
+
+    def part(own: LocalParty) -> Any:
+        coins.add(own.rng.key)  # type: ignore[union-attr]
+        parts.append((own.name, own.agreement.spec.part(own.rows, own.rng)))
+        return parts[-1][1]
+
+    made = cached_property(part)
+    made.__set_name__(LocalParty, "contribution")
+    monkeypatch.setattr(LocalParty, "contribution", made)
+    run(tmp_path / "run", FOUR, colluders=0, dropouts=1, drop_out={B: READY})
+    first, second = dict(parts[:4]), dict(parts[4:])
+    assert set(second) == {A, C, D}
+    assert len(coins) == 7  # fewer parties draw other shares even with the same coins
+    for name, again in second.items():
+        assert first[name].numbers == again.numbers
+        assert first[name].noise != again.noise
 
 
 @pytest.mark.parametrize(
@@ -256,13 +279,47 @@ def test_a_sum_that_is_given_up_is_paid_by_nobody(tmp_path: Path, books: Ledgers
     assert {name: states(books, name) for name in names} == dict.fromkeys(names, REFUND)
 
 
-def test_who_vanishes_before_anybody_is_charged_costs_nobody_anything(tmp_path: Path, books: Ledgers) -> None:
-    with refused("session.others_could_not_go_on", error=StoppedError, dropped_out=[B]) as caught:
+def test_where_the_others_cannot_go_on_nobody_pays(tmp_path: Path, books: Ledgers) -> None:
+    """Three parties of whom one may vanish cannot be two of whom one may."""
+    with refused("session.none_of_others", error=StoppedError, dropped_out=(B,)) as caught:
         run(tmp_path / "run", books=books, colluders=0, dropouts=1, drop_out={B: 1})
     assert caught.value.__notes__ == [REFUNDED]
     assert {name: states(books, name) for name in (A, B, C)} == dict.fromkeys((A, B, C), REFUND)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("sent", "why", "notes"), [
+    (1, partial(refused, "session.none_of_others", dropped_out=(B, C, D)), []),
+    (READY + 2, partial(refused, "session.others_could_not_go_on", dropped_out=[C, D]),
+     [f"{B} had dropped out before anybody was charged"]),
+])  # fmt: skip
+def test_whoever_was_left_out_of_an_earlier_session_is_named_too(
+    tmp_path: Path, sent: int, why: Any, notes: list[str]
+) -> None:
+    five, drop_out = hospitals((12, 8, 20, 9, 7), 2), {B: 1, C: sent + 1, D: sent + 1}
+    with why(error=StoppedError) as caught:
+        run(tmp_path / "run", five, colluders=0, dropouts=1, drop_out=drop_out)
+    assert getattr(caught.value, "__notes__", []) == notes
+
+
+def test_whoever_vanishes_before_anybody_is_charged_is_left_out_one_session_after_the_other(
+    tmp_path: Path, books: Ledgers
+) -> None:
+    """B sends nothing. C greets in that session, and in the one without B sends all but that it is ready."""
+    six = hospitals((12, 8, 20, 9, 7, 11), 2)
+    names = six.federation.names
+    report = run(tmp_path / "run", six, books=books, dropouts=1, drop_out={names[1]: 1, names[2]: 7})
+    agreed, stated = report.agreement, verify_release(tmp_path / "run").release.parameters
+    assert report.present is not None
+    assert report.present.took_part == agreed.parties == (names[0], *names[3:])
+    assert report.present.left_out == agreed.terms.left_out == names[1:3]  # type: ignore[attr-defined]
+    assert report.as_dict()["left_out"] == stated["left_out"] == [*names[1:3]]
+    remarks = {remark.code: remark.fields for remark in report.remarks}
+    assert remarks["run.parties_left_out"]["names"] == tuple(names[1:3])
+    assert "of 4 parties" in report.privacy.adversary  # the statement is that of the last session
+    paid = {names[1]: REFUND, names[2]: REFUND * 2} | dict.fromkeys(agreed.parties, REFUND * 2 + PAID)
+    assert {name: states(books, name) for name in names} == paid
 
 
 def test_only_parties_drop_out(tmp_path: Path) -> None:

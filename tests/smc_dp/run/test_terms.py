@@ -174,7 +174,7 @@ def test_a_grid_that_no_ring_has_room_for_is_refused_with_what_would_do() -> Non
 def test_a_setting_that_is_named_has_the_range_of_one_that_is_read(
     kind: Any, name: str, value: Any, least: int, most: int
 ) -> None:
-    usual = {field.name: getattr(kind(), field.name) for field in fields(kind)}
+    usual = {field.name: getattr(kind(), field.name) for field in fields(kind)} | {"left_out": []}
     assert kind.from_dict(usual) == kind()
     for make in (lambda: kind(**{name: value}), lambda: kind.from_dict({**usual, name: value})):
         with refused("setting.out_of_range", name=name, wanted=least, most=most):
@@ -191,8 +191,8 @@ def test_all_faults_of_a_sum_are_refused_at_once() -> None:
     with refused("output.shares_with_dropouts", "output.shares_verifiable", got=1):
         SumTerms(dropouts=1, output="shares", verifiable=True)
     flags = ("verifiable", "semi_honest", "sparse_graph")
-    with refused(*["setting.no_truth_value"] * len(flags)):
-        SumTerms(verifiable=1, semi_honest=0, sparse_graph="yes")  # type: ignore[arg-type]
+    with refused(*["setting.no_truth_value"] * len(flags), "left_out.no_names"):
+        SumTerms(verifiable=1, semi_honest=0, sparse_graph="yes", left_out=("north", 1))  # type: ignore[arg-type]
     for published in ({"output": "shares"}, {"verifiable": True}):
         with refused("sparse_graph.published"):
             SumTerms(sparse_graph=True, **published)  # type: ignore[arg-type]

@@ -63,10 +63,19 @@ def check_identities(evidence: Evidence) -> CheckOutcome:
         if evidence.pinned[name] != stated:
             return failed("identity.other", line=0, name=shown(name))
     not_there = [name for name in evidence.pinned if name not in evidence.session.identities]
+    agreed = [name for name in not_there if name in _left_out(evidence)]
     needless = [CURATOR_NAME] if evidence.session.curator is None else []
-    if missing := [name for name in not_there if name not in needless]:
+    if missing := [name for name in not_there if name not in (*agreed, *needless)]:
         return failed("identity.without_participant", line=0, names=_listed(missing))
-    return passed("identities.hold", count=len(evidence.session.identities))
+    said = f"; {_listed(agreed)} had dropped out before anybody paid, as the others agreed" if agreed else ""
+    return passed("identities.hold", count=len(evidence.session.identities), said=said)
+
+
+def _left_out(evidence: Evidence) -> tuple[str, ...]:
+    """Return whom the participants agreed to leave out, by the release; the check `agreed` says whether they did."""
+    parameters = evidence.release.get("parameters")
+    stated = parameters.get("left_out") if isinstance(parameters, dict) else None
+    return tuple(name for name in stated if isinstance(name, str)) if isinstance(stated, list) else ()
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -112,6 +112,7 @@ PARAMETER: Mapping[str, tuple[str, str, Any]] = {  # topic -> kind of run, param
     "Participants": ("newton", "parties", ["north-2", "north-1", "north-0"]),
     "Numbers of rows": ("newton", "most_rows", 100),
     "Computation": ("newton", "method", "gd"),
+    "Dropped out before": ("somebody vanishes before", "left_out", ["west"]),
     "Not claimed by the protocol": ("the paper's mean", "protocol", "linear"),
     "Noise": ("newton", "calibration", "paper"),
     "Collusion and drop-outs": ("newton", "colluders", 0),

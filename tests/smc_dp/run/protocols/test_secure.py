@@ -16,7 +16,6 @@ from support.sums import parameters
 from protocols import pathak2010
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
-from protocols.errors import StoppedError
 from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.simulate import DropOutAfter, Setting
 from protocols.secure_sum.messages import PublishedSum
@@ -32,6 +31,7 @@ from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, is_as_published, secure_me
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.bindings import BINDINGS
+from smc_dp.run.protocols.execution import NoResultError
 from smc_dp.run.protocols.registry import SumTerms
 from tests.support.refusals import refused
 
@@ -99,14 +99,17 @@ def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
 
 
 def test_too_few_are_left_and_nothing_comes_of_it() -> None:
+    """Who is gone, and what was sent until then, is what a new session starts from."""
     data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("few")
     agreed = sum_agreement(data)
     parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
     for sent in (0, 1, 2):
         charged: list[str] = []
         setting = Setting(drop_outs={"north-1": DropOutAfter(sent)}, charge=lambda name, _, to=charged: to.append(name))
-        with refused("session.others_could_not_go_on", error=StoppedError, dropped_out=["north-1"]):
+        with pytest.raises(NoResultError) as stopped:
             execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng, setting=setting)
+        assert stopped.value.dropped_out == ("north-1",)
+        assert stopped.value.sent.get("north-1", 0) == sent
         assert bool(charged) == (sent == 2)
 
 
