@@ -21,6 +21,7 @@ from smc_dp.core.writing import replace_file
 from smc_dp.data.load_pool import Pool, load_pool
 from smc_dp.experiments.compare import results
 from smc_dp.experiments.compare.plan import GridCell, GridPlan, plain_data
+from smc_dp.experiments.compare.preflight import refuse_hopeless
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.task import TaskOutcome, describe_failure, group_by_training, run_cells
 
@@ -51,8 +52,8 @@ def run_grid(
     """Run the cells that are not finished, and assemble everything; `jobs` None: all cores.
 
     `made` is called when a new folder has its plan and work begins. A failing cell does not stop the others; the next
-    run of the plan tries it again. Raises InputError, before anything is written, for a folder with other content, and
-    for a first data set that cannot be loaded.
+    run of the plan tries it again. Raises InputError, before anything is written, for a folder with other content, for
+    a first data set that cannot be loaded, and for an entry that cannot work on it.
     """
     check_folder(plan, folder)
     cells = plan.cells()
@@ -121,6 +122,8 @@ def _outcomes(
                 raise
             yield from (TaskOutcome(cell, failure=describe_failure(error)) for cell in cells)
             continue
+        if fresh:
+            refuse_hopeless(plan, pool, source)
         _start(plan, folder)
         if fresh and made is not None:
             made()

@@ -177,6 +177,29 @@ def test_data_that_are_not_there_leave_nothing_behind(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("entry", "dataset", "deal", "code", "place"),
+    [
+        (CENTRAL, "digits", Partition(), "classes.only_two", "central cannot run on x: "),
+        (
+            GridEntry("mine", "soft", "proven", (None,)),
+            *("breast_cancer", Partition(), "auxiliary_rows.needed", "mine cannot run on x: "),
+        ),
+        (
+            GridEntry("feat_agg", "feat_agg", "proven", (None,)),
+            *("breast_cancer", Partition(), "labelled_rows.missing", "feat_agg cannot run on x: "),
+        ),
+        (WSUM, "breast_cancer", Partition(parties=100_000), "dataset.too_few_rows", "data set breast_cancer: "),
+        (WSUM, "breast_cancer", Partition(auxiliary=9, components=20), "components.too_few_rows", ""),
+    ],
+)
+def test_what_can_never_work_is_refused_and_leaves_nothing_behind(entry, dataset, deal, code, place, tmp_path):
+    plan = GridPlan((GridSetting("x", dataset, deal),), (GridEntry("batch", "batch", None, (None,)), entry), repeats=2)
+    with refused(code, at=place):
+        run(plan, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_workers_that_get_no_rows_are_one_sentence(tmp_path, monkeypatch):
     def full(*args, **options):
         def call(tasks):

@@ -105,6 +105,13 @@ def test_what_no_secure_sum_computes_is_no_plan(change: dict[str, Any], code: st
     assert replace(PLAN, settings=(SETTING, many), entries=(CLEAR, replace(SECURE, settings=("s",))))
 
 
+def test_noise_that_needs_too_long_integers_is_refused_before_anything_is_written(tmp_path: Any) -> None:
+    entry = replace(SECURE, noise="vg", epsilons=(Fraction(10**5),))
+    with refused("noise.integers_too_long", noise="vg", bits=1024, at="wsum cannot run on s: "):
+        runner.run_grid(replace(PLAN, entries=(CLEAR, entry)), tmp_path / "out", None, jobs=1)
+    assert not (tmp_path / "out").exists()
+
+
 def chosen(methods: list[str], **asked: Any) -> tuple[list[tuple[str, str, str]], list[Fault]]:
     """Method, trust and noise of each entry, and what is skipped."""
     settings: dict[str, Any] = {
