@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from fuzz import decoders
 
-RUNS = 1000
+RUNS = 700
 MISSING = importlib.util.find_spec("atheris") is None
 TESTS = Path(__file__).resolve().parent.parent
 
