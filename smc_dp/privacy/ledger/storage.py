@@ -89,7 +89,7 @@ def _refuse_unusable(path: Path) -> None:
     try:
         found = path.lstat()
     except OSError as error:
-        raise InputError("ledger.not_readable", reason=error.strerror) from None
+        raise InputError("file.unreadable", why=error.strerror) from None
     if not stat.S_ISREG(found.st_mode):
         raise InputError("ledger.not_readable", reason="wanted a plain file")
     if found.st_size > MOST_LEDGER_BYTES:
@@ -117,8 +117,8 @@ def _refuse_beside(path: Path) -> None:
                 raise InputError("ledger.foreign_journal")
     except FileNotFoundError:  # another process has finished with it
         return
-    except OSError:
-        raise InputError("ledger.foreign_journal") from None
+    except OSError as error:  # it may be the ledger's own: SQLite takes back with it what a crash interrupted
+        raise InputError("ledger.journal_not_read", reason=error.strerror) from None
 
 
 def _form(connection: sqlite3.Connection) -> frozenset[tuple[object, ...]]:

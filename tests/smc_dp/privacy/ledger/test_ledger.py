@@ -539,6 +539,23 @@ def test_what_no_ledger_has_beside_it_is_refused(path: Path, tmp_path: Path, nam
     assert export.read_history(path).entries
 
 
+def test_nobody_is_told_to_move_a_journal_that_may_be_the_ledgers_own(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a crash SQLite takes back with it what was half written."""
+    path.with_name(f"{path.name}-journal").touch()
+    read = Path.open
+
+    def denied(file: Path, *args: Any, **options: Any) -> Any:
+        if file.name.endswith("-journal"):
+            raise PermissionError(13, "Permission denied")
+        return read(file, *args, **options)
+
+    monkeypatch.setattr(Path, "open", denied)
+    with refused("ledger.journal_not_read", at=f"ledger {path}: ", reason="Permission denied"):
+        export.read_history(path)
+
+
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, tuple[Entry, ...]]:
     """The bytes of a ledger and what it says."""
