@@ -20,8 +20,8 @@ import numpy as np
 from smc_dp import run_protocol
 from smc_dp.data import sources
 from smc_dp.methods.model import classify
-from smc_dp.run import folder
 from smc_dp.run.release import SHARES
+from smc_dp.run.verify_release import verify_release
 
 
 def progress(stage: str, done: int, total: int) -> None:
@@ -41,7 +41,7 @@ def main() -> None:
         # epsilon = 1, lambda by a public rule, noise as proven, keys of 3072 bits: what is not said
         settings = {"method": "prr_mean", "bounds": data.bounds, "test": data.test}
         report = run_protocol(data.federation, **settings, out=run, progress=progress)
-        published = folder.read_release(run)  # from here on, what Dave has
+        published = verify_release(run).release  # from here on, what Dave has
         document = json.loads((run / SHARES).read_text(encoding="utf-8"))
 
     shares = {name: [int(text) for text in texts] for name, texts in document["shares"].items()}

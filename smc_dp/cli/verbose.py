@@ -12,12 +12,12 @@ from types import MappingProxyType
 
 from typing_extensions import override
 
-from smc_dp.core.errors import ColumnIgnoredWarning, FileIgnoredWarning, InputError, RowsClippedWarning, one_line, shown
+from smc_dp.core.errors import ColumnIgnoredWarning, InputError, RowsClippedWarning, one_line, shown
 
 VARIABLE = "SMC_DP_LOG"
 _LEVELS = MappingProxyType({"": 0, "info": 1, "debug": 2})
 _PACKAGES = ("protocols", "smc_dp")
-_OWN = (ColumnIgnoredWarning, FileIgnoredWarning, RowsClippedWarning)
+_OWN = (ColumnIgnoredWarning, RowsClippedWarning)
 
 
 class _OneLine(logging.Formatter):

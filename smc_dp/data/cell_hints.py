@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from smc_dp.core.errors import Fault, shown
 from smc_dp.data.file_format import DATES, FileFormat, FormatSetting
-from smc_dp.data.refused_input import AND_LINE, DATE, LEVEL, LINE, NO_HINT, Hint, RefusedInput
+from smc_dp.data.refused_input import DATE, LINE, NO_HINT, Hint, RefusedInput
 from smc_dp.data.spelling_evidence import NO_WORDS, YES_WORDS, Settings, is_day
 
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})([T ].*)?", re.ASCII)
@@ -132,8 +133,8 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
-    clause = f"; if it means one of these, put that one in place of {LEVEL} beside {shown(text)}{AND_LINE}"
-    return Hint("", clause, to_complete=_meaning(refused, LEVEL))
+    line = replace(refused.form, aliases=()).advice(**_meaning(refused, "LEVEL"))
+    return Hint("", f"; if it means one of these, put that one in place of LEVEL, and {line}")
 
 
 def _meaning(refused: RefusedInput, level: str) -> dict[str, FormatSetting]:

@@ -20,7 +20,7 @@ DECIMALS = (".", ",")
 THOUSANDS = MappingProxyType({".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"})
 """Marks between thousands, each with the characters that are written for it: a space may be one that breaks no line."""
 RECOGNISED_SEPARATORS = (",", ";", "\t", "|")
-"""Separators that a message recognises; any other single character may be stated as well."""
+"""Separators that a message recognises; any other single ASCII character may be stated as well."""
 _MIDNIGHT = r"(?:[T ]00?:00(?::00(?:\.0+)?)?| 12:00(?::00)? AM)"
 _DAYS = {
     "yyyy-mm-dd": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",
@@ -74,8 +74,8 @@ class AmbiguousDateError(ValueError):
 
 
 def separates_cells(mark: str) -> bool:
-    """Return whether a text may stand between cells: one character of no quote, line or number."""
-    return len(mark) == 1 and not _NO_SEPARATOR.fullmatch(mark)
+    """Return whether a text may stand between cells: one ASCII character of no quote, line or number."""
+    return len(mark) == 1 and mark.isascii() and not _NO_SEPARATOR.fullmatch(mark)
 
 
 def day_in_form(cell: str, name: str) -> datetime.date | None:
@@ -232,23 +232,19 @@ class FileFormat:
         return replace(self, **joined({name: getattr(self, name) for name in settings}, settings, is_newer=True))  # type: ignore[arg-type]
 
     def advice(self, **settings: FormatSetting) -> str:
-        """Return one line that tells where to write which settings, ready to be copied."""
+        """Return one text that tells which settings to write into which sections, ready to be copied."""
         whole = self.with_settings(settings)
-        if self.place == OWN_SETTINGS_FILE:
-            lines = [_line(name, getattr(whole, name)) for name in _SETTINGS if name in settings]
-            parts = [f"{' and '.join(lines)} into [file]"] if lines else []
-            changed = dict(cast("ColumnAliases", settings.get("aliases", ())))
-            for column, levels in whole.aliases:
-                if column in changed:
-                    said = " and ".join(_line(_key(level), texts) for level, texts in levels)
-                    parts.append(f"{said} into [aliases.{_key(column)}]")
-            if own := dict(cast("ColumnDates", settings.get("column_dates", ()))):
-                said = " and ".join(_date_line(name, forms) for name, forms in whole.column_dates if name in own)
-                parts.append(f"{said} into [dates]")
-            return f"write {', and '.join(parts)} of {OWN_SETTINGS_FILE}"
-        lines = whole.lines()
-        these = ("these lines", "this line", "these two lines", "these three lines")[len(lines)]
-        return f"write {these} into {self.place}: {' and '.join(lines)}"
+        lines = [_line(name, getattr(whole, name)) for name in _SETTINGS if name in settings]
+        parts = [f"{' and '.join(lines)} into [file]"] if lines else []
+        changed = dict(cast("ColumnAliases", settings.get("aliases", ())))
+        for column, levels in whole.aliases:
+            if column in changed:
+                said = " and ".join(_line(_key(level), texts) for level, texts in levels)
+                parts.append(f"{said} into [aliases.{_key(column)}]")
+        if own := dict(cast("ColumnDates", settings.get("column_dates", ()))):
+            said = " and ".join(_date_line(name, forms) for name, forms in whole.column_dates if name in own)
+            parts.append(f"{said} into [dates]")
+        return f"write {', and '.join(parts)} of {'' if self.place == OWN_SETTINGS_FILE else 'the file '}{self.place}"
 
     def sections(self) -> list[str]:
         """Return the sections [file] and [aliases] that state this format, line by line; none for the default."""
@@ -258,22 +254,6 @@ class FileFormat:
             found += [f"[aliases.{_key(column)}]", *(_line(_key(level), texts) for level, texts in levels)]
         if self.column_dates:
             found += ["[dates]", *(_date_line(column, forms) for column, forms in self.column_dates)]
-        return found
-
-    def lines(self) -> list[str]:
-        """Return the lines of FILE.toml that state this format; none for the default."""
-        found = []
-        if said := self.said():
-            found.append(f"file = {{{', '.join(_line(name, value) for name, value in said.items())}}}")
-        if self.aliases:
-            columns = (
-                f"{_key(column)} = {{{', '.join(_line(_key(level), texts) for level, texts in levels)}}}"
-                for column, levels in self.aliases
-            )
-            found.append(f"aliases = {{{', '.join(columns)}}}")
-        if self.column_dates:
-            columns = (_date_line(column, forms) for column, forms in self.column_dates)
-            found.append(f"dates = {{{', '.join(columns)}}}")
         return found
 
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 
 from smc_dp.core.errors import Fault, shown
 from smc_dp.data.cell_hints import of_another_case, of_blank_row, of_date, of_level, of_nothing, of_number
-from smc_dp.data.file_format import DATES, RECOGNISED_SEPARATORS, FileFormat, FormatSetting, separates_cells
+from smc_dp.data.file_format import RECOGNISED_SEPARATORS, separates_cells
 from smc_dp.data.refused_input import LINE, NO_HINT, FormatFault, Hint, RefusedInput
-from smc_dp.data.spelling_evidence import is_day
 
-_SAMPLE, _FIRST = 200, 2  # lines; the first below the header
-_WITH_COMMA, _WITH_POINT = re.compile(r"[+-]?\d+,\d+", re.ASCII), re.compile(r"[+-]?\d+\.\d+", re.ASCII)
+_FIRST = 2  # line below the header
 _QUOTED_NAME = re.compile(r'"(?>(?:[^"]|"")*)"(.)')
 
 
@@ -30,10 +28,9 @@ def add_hint(fault: Fault, refused: RefusedInput) -> Fault:
     if make := _MAKERS.get(fault.code):
         hint = make(fault, refused)
         fields |= {"recognised": hint.recognised, "hint": hint.clause}
-        if hint.settings or hint.to_complete or hint.choices:
+        if hint.settings or hint.choices:
             explained = FormatFault(fault.code, fields, fault.place, fault.behind, refused.form, hint.clause)
-            to_complete, choices = hint.to_complete, hint.choices
-            return replace(explained, settings=hint.settings, to_complete=to_complete, choices=choices).completed({})
+            return replace(explained, settings=hint.settings, choices=hint.choices).completed({})
     return replace(fault, fields=fields)
 
 
@@ -64,8 +61,11 @@ def _of_separator(_: Fault, refused: RefusedInput) -> Hint:
     mark = max(found, key=found.__getitem__)
     if found[mark] < len(header):
         return NO_HINT
-    settings = {"separator": mark, **_settings(refused.lines, mark, form)}
-    return Hint(mark, f"; the table seems to have {shown(mark)} between cells: {LINE}", settings)
+    return _between(mark)
+
+
+def _between(mark: str) -> Hint:
+    return Hint(mark, f"; the table seems to have {shown(mark)} between cells: {LINE}", {"separator": mark})
 
 
 def _of_ragged_row(fault: Fault, refused: RefusedInput) -> Hint:
@@ -80,12 +80,9 @@ def _of_ragged_row(fault: Fault, refused: RefusedInput) -> Hint:
 
 def _of_quoted_names(_: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a header of names in quotes with another mark between them."""
-    form, header = refused.form, "".join(refused.header)
+    header = "".join(refused.header)
     found = _QUOTED_NAME.match(header)
-    if found is None or not separates_cells(mark := found[1]) or not _is_row(header, mark):
-        return NO_HINT
-    settings = {"separator": mark, **_settings(refused.lines, mark, form)}
-    return Hint(mark, f"; the table seems to have {shown(mark)} between cells: {LINE}", settings)
+    return _between(found[1]) if found and separates_cells(found[1]) and _is_row(header, found[1]) else NO_HINT
 
 
 def _is_row(line: str, separator: str) -> bool:
@@ -97,15 +94,8 @@ def _is_row(line: str, separator: str) -> bool:
 
 def _of_encoding(fault: Fault, refused: RefusedInput) -> Hint:
     """Return the hint for a file that looks like text of the encoding that the fault names, if any."""
-    encoding, form = str(fault.fields["recognised"]), refused.form
-    if not encoding:
-        return NO_HINT
-    header, *lines = refused.start.decode(encoding, "replace").splitlines() or [""]
-    settings: dict[str, FormatSetting] = {"encoding": encoding}
-    mark = form.separator or max(RECOGNISED_SEPARATORS, key=header.count)
-    if form.separator is None and mark not in {",", "\t"} and mark in header:
-        settings["separator"] = mark
-    return Hint(encoding, f"; it looks like {encoding}: {LINE}", settings | _settings(lines, mark, form))
+    encoding = str(fault.fields["recognised"])
+    return Hint(encoding, f"; it looks like {encoding}: {LINE}", {"encoding": encoding}) if encoding else NO_HINT
 
 
 _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
@@ -127,26 +117,3 @@ _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
         "text.all_utf8": _of_encoding,
     }
 )
-
-
-def _settings(lines: Iterable[str], separator: str, form: FileFormat) -> dict[str, FormatSetting]:
-    """Return the other settings that the cells show beyond doubt: a decimal comma, dates of one form."""
-    cells = {cell.strip(' "') for line in [*lines][:_SAMPLE] for cell in line.split(separator)}
-    found: dict[str, FormatSetting] = {}
-    if separator != "," and form.decimal != "," and _any(_WITH_COMMA, cells) and not _any(_WITH_POINT, cells):
-        found["decimal"] = ","
-    dates = [name for name in DATES if any(is_day(cell, name) for cell in cells)]
-    if not {*form.date_forms} & {*dates} and (sure := [name for name in dates if _is_sure(name, dates, cells)]):
-        found["dates"] = sure[0]
-    return found
-
-
-def _is_sure(name: str, dates: Sequence[str], cells: Iterable[str]) -> bool:
-    """Return whether no other form of those that occur reads all the dates that this one reads."""
-    own = {cell for cell in cells if any(is_day(cell, other) for other in dates)}
-    readers = [other for other in dates if all(is_day(cell, other) for cell in own)]
-    return readers == [name]
-
-
-def _any(pattern: re.Pattern[str], cells: Iterable[str]) -> bool:
-    return any(pattern.fullmatch(cell) for cell in cells)

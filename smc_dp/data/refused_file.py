@@ -9,7 +9,7 @@ from pathlib import Path
 
 from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.file_format import FormatSetting, joined
+from smc_dp.data.file_format import joined
 from smc_dp.data.preprocess import examine_table
 from smc_dp.data.refused_input import FormatFault, each_line_once, settings_of
 from smc_dp.data.table_reader import read_table_as
@@ -28,7 +28,7 @@ def examine_refused(
     fault = error.fault
     if not isinstance(fault, FormatFault):
         return error, ()
-    settings, to_complete, left = fault.settings, dict[str, FormatSetting](), tuple[TableFault, ...]()
+    settings, left = fault.settings, tuple[TableFault, ...]()
     for _ in range(_ROUNDS):
         try:
             table = read_table_as(path, source, fault.form.with_settings(settings))
@@ -41,11 +41,8 @@ def examine_refused(
         for found in examine_table(table, bounds, label or bounds.label).faults if table.rows else ():
             settings = joined(settings, found.settings)
             left = left if found.settings else (*left, found)
-            if isinstance(found.fault, FormatFault):
-                to_complete = joined(to_complete, found.fault.to_complete)
         break
-    others = tuple(found.completed(settings, to_complete) for found in left)
-    return InputError(fault.completed(settings, to_complete)), others
+    return InputError(fault.completed(settings)), tuple(found.completed(settings) for found in left)
 
 
 def complete_refusal(error: InputError, path: Path, source: str, bounds: Bounds) -> InputError:

@@ -6,20 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
-from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, ColumnAliases, FileFormat, joined
+from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat, joined
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
 LINE = "{line}"
 """Place in a clause for the line that is to be written."""
-AND_LINE = f", and {LINE}"
-"""End of a clause that says first what a person has to fill in in the line."""
-LEVEL = "LEVEL"
-"""Place in a line for the name of a level, which a person has to fill in."""
 SettingChoices: TypeAlias = tuple[tuple[str, Settings], ...]
 """Settings of which a person chooses one, each after the text that says what it means."""
 
@@ -28,20 +23,19 @@ class Hint(NamedTuple):
     """Apparent kind of the input, in a word, and a clause that says so; both empty for no hint.
 
     settings: those of a file format with which the input would be read; the clause has `{line}` where the line stands
-    that states them. to_complete: settings in which a person has to fill in something, for the same line. choices:
-    settings of which a person has to choose one, each after what it means; the clause has all lines.
+    that states them. choices: settings of which a person has to choose one, each after what it means; the clause has
+    all lines.
     """
 
     recognised: str = ""
     clause: str = ""
     settings: Settings = MappingProxyType({})
-    to_complete: Settings = MappingProxyType({})
     choices: SettingChoices = ()
 
 
 @dataclass(frozen=True)
 class RefusedInput:
-    """Subject of a fault: a cell, its text and the levels of its column; a header and lines; or a file's start.
+    """Subject of a fault: a cell, its text and the levels of its column; or a header.
 
     evidence: all cells of the column, where there are others. may_be_empty: whether the bounds have a rule for empty
     cells of the column.
@@ -52,8 +46,6 @@ class RefusedInput:
     text: str = ""
     levels: Collection[str] = ()
     header: Sequence[str] = ()
-    lines: Iterable[str] = ()
-    start: bytes = b""
     column: str = ""
     evidence: SpellingEvidence | None = None
     may_be_empty: bool = False
@@ -71,12 +63,11 @@ class FormatFault(InputFault):
     form: FileFormat = DEFAULT_FORMAT
     clause: str = ""
     settings: Settings = field(default_factory=dict)
-    to_complete: Settings = field(default_factory=dict)
     choices: SettingChoices = ()
     line: str = ""
 
-    def completed(self, settings: Settings, to_complete: Settings = MappingProxyType({})) -> FormatFault:
-        """Return the fault with the line that states these settings, too, and those that a person completes.
+    def completed(self, settings: Settings) -> FormatFault:
+        """Return the fault with the line that states these settings, too.
 
         Where they hold one of its choices, none is left. Where they contradict its own, it keeps its own alone.
         """
@@ -85,41 +76,17 @@ class FormatFault(InputFault):
             whole = dict(self.settings)
         said = [said for said, chosen in self.choices if joined(whole, chosen, is_newer=True) == whole]
         fault = replace(self, choices=(), clause=self.clause.replace(LINE, said[0] + LINE)) if said else self
-        line = fault._line(self.form, joined(whole, joined(to_complete, self.to_complete)))
+        line = fault._line(whole)
         return replace(fault.with_line(line), settings=whole if self.settings or said else {}, line=line)
 
     def in_list(self) -> FormatFault:
         """Return the fault as a list has it, below which the lines stand."""
-        return self.in_sections() if self.to_complete or self.choices else self.with_line("write the lines below")
-
-    def in_sections(self) -> FormatFault:
-        """Return the fault with its settings alone, by their sections: those of several faults go into one file."""
-        settings = joined(self.settings, self.to_complete)
-        line = self._line(replace(self.form, place=OWN_SETTINGS_FILE), settings)
-        place = self.form.place
-        beside = f"the file {place} in the folder of {PurePath(place.removesuffix('.toml')).name}"
-        where = place if place == OWN_SETTINGS_FILE else beside
-        return self.with_line(line.replace(f" of {OWN_SETTINGS_FILE}", f" of {where}"))
-
-    def referring(self) -> FormatFault:
-        """Return the fault with a reference to its line, which a fault above it has."""
-        if AND_LINE not in self.clause:
-            return self.with_line("write what an error above says")
-        clause = self.clause.replace(AND_LINE, " in the line that an error above prints")
-        return replace(self, clause=clause).with_line("")
+        return self if self.choices else self.with_line("write the lines below")
 
     def with_line(self, line: str) -> FormatFault:
         """Return the fault with this text in place of its line."""
         fields: Mapping[str, FieldValue] = {**self.fields, "hint": self.clause.replace(LINE, line)}
         return replace(self, fields=fields)
-
-    def with_place(self, place: str) -> FormatFault:
-        """Return the fault with another text in place of LEVEL."""
-        told = tuple(
-            (column, tuple((place if level == LEVEL else level, texts) for level, texts in levels))
-            for column, levels in cast("ColumnAliases", self.to_complete.get("aliases", ()))
-        )
-        return replace(self, clause=self.clause.replace(LEVEL, place, 1), to_complete={"aliases": told})
 
     def _is_consistent(self, settings: Settings) -> bool:
         try:
@@ -128,10 +95,10 @@ class FormatFault(InputFault):
             return False
         return True
 
-    def _line(self, form: FileFormat, settings: Settings) -> str:
+    def _line(self, settings: Settings) -> str:
         if not self.choices:
-            return form.advice(**settings)
-        return ", or ".join(said + form.advice(**joined(settings, chosen)) for said, chosen in self.choices)
+            return self.form.advice(**settings)
+        return ", or ".join(said + self.form.advice(**joined(settings, chosen)) for said, chosen in self.choices)
 
 
 NO_HINT = Hint()
@@ -150,7 +117,7 @@ def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
     uses, found, told = Counter(lines), list[Fault](), set[str]()
     for fault, line in zip(every, lines, strict=True):
         if isinstance(fault, FormatFault) and line and uses[line] > 1:
-            fault = fault.referring() if line in told else fault.with_line(line)
+            fault = fault.with_line("write what an error above says" if line in told else line)
         found.append(fault)
         told |= {line} - {""}
     return found

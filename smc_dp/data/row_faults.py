@@ -17,7 +17,6 @@ from smc_dp.data.bounds import Bounds
 from smc_dp.data.cell_values import parse_text
 from smc_dp.data.columns import LEAVE_OUT
 from smc_dp.data.preprocess import EncodedTable, examine_table, label_column
-from smc_dp.data.refused_input import FormatFault
 from smc_dp.data.table import ParsedColumn, Table, parse_column
 from smc_dp.data.validation_errors import (
     TableFault,
@@ -110,19 +109,14 @@ def _refused(table: Table, bounds: Bounds) -> dict[int, tuple[Fault, ...]]:
         subject = refused_column(table, column, read)
         said: dict[int, Fault] = {}
         wrong = _wrong(read)
-        found |= {i: (_in_sections(blank_rows_fault(table).fault),) for i in np.flatnonzero(wrong & blank).tolist()}
+        found |= {i: (blank_rows_fault(table).fault,) for i in np.flatnonzero(wrong & blank).tolist()}
         for i in np.flatnonzero(wrong & ~blank).tolist():
             cell = int(read.codes[i])
             if cell not in said:
                 explained = explain_fault(read.faults[cell], read.cells[cell], subject)
-                said[cell] = _in_sections(explained).within(f"column {shown(column.name)}")
+                said[cell] = explained.within(f"column {shown(column.name)}")
             found[i] = (*found.get(i, ()), said[cell])
     return found
-
-
-def _in_sections(fault: Fault) -> Fault:
-    """Return the fault of a row with its settings by section: what the reasons of several rows advise goes together."""
-    return fault.in_sections() if isinstance(fault, FormatFault) else fault
 
 
 def _wrong(read: ParsedColumn) -> NDArray[np.bool_]:

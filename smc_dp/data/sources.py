@@ -16,7 +16,7 @@ from smc_dp.core.errors import FaultCollector, InputError, shown
 from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
-from smc_dp.data.fingerprint import count_cells, fingerprint_data
+from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.frames import FileOrFrame, read_file_or_frame
 from smc_dp.data.partition import (
     check_names,
@@ -214,35 +214,12 @@ def _check_together(tables: Mapping[str, Table]) -> None:
     for table in tables.values():
         table.warn_of_ignored()
     known: dict[str, str] = {}
-    for name in _alike_by_columns(tables):
-        other = known.setdefault(fingerprint_data(b"", tables[name]), name)
-        if other != name:
-            raise InputError("party.same_rows", other=other).within(f"party {name}")
-
-
-def _alike_by_columns(tables: Mapping[str, Table]) -> list[str]:
-    """Return the tables of which another one has the same cells in each column: fingerprints of rows take longer."""
-    groups = _groups({name: (t.rows, frozenset(t.columns)) for name, t in tables.items() if t.rows})
-    found = []
-    for group in groups:
-        alike = [group]
-        for column in sorted(tables[group[0]].columns):
-            parts = ({name: count_cells(tables[name], column) for name in some} for some in alike)
-            alike = [some for part in parts for some in _groups(part)]
-        found += [name for some in alike for name in some]
-    return [name for name in tables if name in found]
-
-
-def _groups(features: Mapping[str, object]) -> list[list[str]]:
-    """Return the names of equal features, each group of two or more."""
-    groups: list[list[str]] = []
-    for name, feature in features.items():
-        same = next((group for group in groups if features[group[0]] == feature), None)
-        if same is None:
-            groups.append([name])
-        else:
-            same.append(name)
-    return [group for group in groups if len(group) > 1]
+    shapes = {name: (table.rows, frozenset(table.columns)) for name, table in tables.items() if table.rows}
+    for name, shape in shapes.items():
+        if [*shapes.values()].count(shape) > 1:  # else no other table can be the same
+            other = known.setdefault(fingerprint_data(b"", tables[name]), name)
+            if other != name:
+                raise InputError("party.same_rows", other=other).within(f"party {name}")
 
 
 def _read(given: FileOrFrame, file: str, frame: str, bounds: Bounds) -> Table:

@@ -126,8 +126,7 @@ class TextLines:
 
     def refusal(self, fault: Fault) -> InputError:
         """Return the refusal of the file, with the encoding that it looks like and what to write."""
-        self.file.seek(0)
-        return InputError(add_hint(fault, RefusedInput(self.form, start=self.file.read(1 << 16))))
+        return InputError(add_hint(fault, RefusedInput(self.form)))
 
     def _first_unreadable(self, encoding: str) -> tuple[int | None, bool]:
         """Return the position of the first undecodable byte, if any, and whether more than ASCII precedes it."""

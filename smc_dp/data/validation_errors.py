@@ -99,11 +99,11 @@ class TableFault:
             return (AUTHOR, SITE) if self.section == "missing" else (AUTHOR,)
         return _FIXED_BY.get(self.code, (SITE,))
 
-    def completed(self, settings: Settings, to_complete: Settings = MappingProxyType({})) -> TableFault:
+    def completed(self, settings: Settings) -> TableFault:
         """Return the fault with a line that states these settings, too, where its own line states any."""
         if not isinstance(self.fault, FormatFault):
             return self
-        return replace(self, fault=self.fault.completed(settings, to_complete))
+        return replace(self, fault=self.fault.completed(settings))
 
     def placed(self, source: str, *, released: bool = False) -> Fault:
         """Return the fault of the first of these cells in the table `source`, with the line that fixes it.

@@ -6,14 +6,12 @@ more are shown: so the line that a refusal ends with has been tried.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from smc_dp.core.errors import InputError
 from smc_dp.data.cell_values import EMPTY_CODES
 from smc_dp.data.file_format import joined
-from smc_dp.data.refused_input import LEVEL, FormatFault
 from smc_dp.data.spelling_evidence import Settings
 from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault
@@ -26,16 +24,13 @@ def complete_advice(
 ) -> tuple[TableFault, ...]:
     """Return the faults of a table with one line for all, and with those that show when that line is written.
 
-    Settings that read no cell more, or contradict each other, are not joined: then each fault keeps its own. What a
-    person has to fill in stands in the same line, so that one TOML file can hold all of it.
+    Settings that read no cell more, or contradict each other, are not joined: then each fault keeps its own.
     """
     tried: Settings = {}
     last = found
     settings, left = tried, last  # of those tried, what leaves the fewest cells refused
     for _ in range(_ROUNDS):
         more = _joined(tried, last)
-        if more == tried:
-            more = joined(tried, _best_choice(table, tried, last, examine))
         if more == tried:
             break
         try:
@@ -47,22 +42,14 @@ def complete_advice(
             settings, left = tried, last
     known = {(fault.column, fault.code) for fault in found}
     late = (fault for fault in left if (fault.column, fault.code) not in known)
-    return _with_one_line(_with_places((*found, *map(_said_as_later, late))), settings)
+    return tuple(fault.completed(settings) for fault in (*found, *map(_said_as_later, late)))
 
 
 def join_advice(some: Sequence[TableFault], others: Sequence[TableFault]) -> tuple[tuple[TableFault, ...], ...]:
     """Return the faults of two parts of a table, each with complete advice, with one line for all."""
-    every = _with_one_line((*some, *others), _joined({}, (*some, *others)))
-    return every[: len(some)], every[len(some) :]
-
-
-def _with_one_line(faults: Sequence[TableFault], settings: Settings) -> tuple[TableFault, ...]:
-    """Return the faults with these settings, and all that a person has to fill in, in the line of each."""
-    to_complete: Settings = {}
-    for fault in faults:
-        if isinstance(fault.fault, FormatFault):
-            to_complete = joined(to_complete, fault.fault.to_complete)
-    return tuple(fault.completed(settings, to_complete) for fault in faults)
+    settings = _joined({}, (*some, *others))
+    one, other = (tuple(fault.completed(settings) for fault in faults) for faults in (some, others))
+    return one, other
 
 
 def _said_as_later(fault: TableFault) -> TableFault:
@@ -70,35 +57,6 @@ def _said_as_later(fault: TableFault) -> TableFault:
     if fault.code not in EMPTY_CODES:
         return fault
     return replace(fault, fault=replace(fault.fault, code="cell.empty_then"))
-
-
-def _best_choice(
-    table: Table, tried: Settings, faults: Sequence[TableFault], examine: Callable[[Table], Sequence[TableFault]]
-) -> Settings:
-    """Return the one of several settings with which the fewest cells of the table are refused; {} where two are so."""
-    choices = (fault.fault.choices for fault in faults if isinstance(fault.fault, FormatFault))
-    first = [settings for _, settings in next(filter(None, choices), ())]
-    refused = dict[int, list[Settings]]()
-    for settings in first:
-        try:
-            found = examine(table.in_format(table.form.with_settings(joined(tried, settings))))
-        except InputError:
-            continue
-        refused.setdefault(_refused_cells(found), []).append(settings)
-    best = refused[min(refused)] if refused else []
-    return best[0] if len(best) == 1 else {}
-
-
-def _with_places(faults: Sequence[TableFault]) -> list[TableFault]:
-    """Return the faults with a place for a level of its own in each of a column: LEVEL, LEVEL2, ..."""
-    numbers, found = Counter[str](), list[TableFault]()
-    for fault in faults:
-        if isinstance(fault.fault, FormatFault) and fault.fault.to_complete:
-            numbers[fault.column] += 1
-            if (number := numbers[fault.column]) > 1:
-                fault = replace(fault, fault=fault.fault.with_place(f"{LEVEL}{number}"))
-        found.append(fault)
-    return found
 
 
 def _joined(settings: Settings, faults: Sequence[TableFault]) -> Settings:

@@ -122,7 +122,6 @@ class SettledRun:
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any]) -> SettledRun:
         """Return the settings in the parameters of a release; raise an InputError with all that no run states."""
-        refuse_earlier_version(parameters)
         method, protocol = ({**parameters, "name": parameters.get(key)} for key in ("method", "protocol"))
         return cls.from_sections({"method": method, "target": parameters, "protocol": protocol})
 
@@ -520,12 +519,6 @@ def default_protocol(method: str, parties: int, named: Iterable[str] = ()) -> st
     return max(least, key=lambda name: (least[name] <= parties) * least[name], default="")
 
 
-def refuse_earlier_version(stated: Mapping[str, Any]) -> None:
-    """Raise an InputError for parameters of a version in which methods had the names that protocols have now."""
-    if "protocol" not in stated and stated.get("method") in tuple(PROTOCOLS):
-        raise InputError("release.earlier_version")
-
-
 def read_target(stated: Mapping[str, Any]) -> Target:
     """Return the target in a release's parameters; raise an InputError with all that no run states."""
     words = {"noise": get_args(NoiseName), "calibration": get_args(Calibration)}
@@ -614,11 +607,6 @@ def describes_rows(method: str) -> bool:
 
 def secure_method(method: str, protocol: str) -> Any:
     """Return the class of the method; raise an InputError unless the protocol computes it."""
-    known = ", ".join(name for name, by in PROTOCOLS_BY_NAME.items() if method in by)
-    if method in PROTOCOLS and method not in PROTOCOLS_BY_NAME and known:
-        raise InputError("method.is_a_protocol", method=method, known=known)
-    if method in METHODS and method not in PROTOCOLS_BY_METHOD:
-        raise InputError("method.without_protocol", by_protocol=list(PROTOCOLS_BY_NAME), got=method)
     check_one_of("method", method, PROTOCOLS_BY_NAME)
     if protocol not in PROTOCOLS_BY_NAME[method]:
         raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_NAME[method], got=shown(protocol))

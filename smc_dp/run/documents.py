@@ -57,7 +57,7 @@ from smc_dp.methods.model import FourierFeatures, Weights
 from smc_dp.methods.statistics.describe import DescribeSum
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit
-from smc_dp.run.agreement import REASONS, Agreement, refuse_earlier_version
+from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.auxiliary import AuxiliaryRows
 
 ReleaseFormat: TypeAlias = Literal["smc-dp release 3"]
@@ -91,13 +91,6 @@ class StatedParameters(Document):
     agreed: DigestText
     label: str | None
     center: bool
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_today(cls, found: object) -> object:
-        if isinstance(found, dict):
-            refuse_earlier_version(found)
-        return found
 
     @property
     def simulated(self) -> dict[str, str]:

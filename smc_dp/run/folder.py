@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 
 from smc_dp.core import reading
 from smc_dp.core.documents import validate_document
-from smc_dp.core.errors import InputError, InputFault, warn_ignored
+from smc_dp.core.errors import InputError
 from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
@@ -36,8 +35,6 @@ from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
 
-PAGE = "page.html"
-"""Page that earlier versions wrote into every run folder; nothing reads it."""
 NOT_PUBLIC = "not_for_publication"
 """First field of timings.json, which says why."""
 _WHY = "Seconds depend on secret operands, such as keys and coins: this file is for the participants of the run alone."
@@ -128,18 +125,6 @@ def write_views(folder: Path, execution: Execution) -> None:
     write_folder(folder, {f"{number}.view": [view] for number, view in enumerate(views, start=1)}, 0o700)
 
 
-def read_release(folder: RunPlace) -> PublishedRelease:
-    """Return the release in a run folder, with its weights recomputed from the shares.
-
-    Raises InputError for files that are missing or malformed, or whose shares, weights and digests differ.
-    """
-    document = read_release_file(folder)
-    try:
-        return _checked(folder, document)
-    except InputError as error:
-        raise error.within(f"run folder {folder}") from error
-
-
 def has_release(folder: Path, release: PublishedRelease, execution: Execution, study: bytes | None = None) -> bool:
     """Return whether the run folder has exactly this release."""
     (content,) = _contents(release, execution, study)[RELEASE]
@@ -217,12 +202,6 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
     }
 
 
-def warn_of_page(folder: RunPlace) -> None:
-    """Warn of a page that an earlier version wrote into a run folder: it is ignored."""
-    if os.path.lexists(page := path_of(folder, PAGE)):
-        warn_ignored(InputFault("page.ignored").within(str(page)))
-
-
 def read_release_file(folder: RunPlace) -> ReleaseFile:
     """Return the content of release.json; raise an InputError with every fault."""
     found = reading.parse_object(read_content(folder, RELEASE), str(path_of(folder, RELEASE)))
@@ -278,14 +257,6 @@ def read_public_rows(folder: RunPlace, document: ReleaseFile) -> AuxiliaryRows |
 def read_study_bytes(folder: RunPlace, document: ReleaseFile) -> bytes | None:
     """Return the study beside a release that states one; InputError where it is missing or changed."""
     return read_listed_file(folder, document, STUDY) if STUDY in document.digests.named else None
-
-
-def _checked(folder: RunPlace, document: ReleaseFile) -> PublishedRelease:
-    found = read_shares(folder, document)
-    for name in (TRANSCRIPT, TIMINGS):  # one at a time: a transcript may be large
-        if has_file(folder, name):
-            read_listed_file(folder, document, name)
-    return recompute_release(document, found, read_public_rows(folder, document))
 
 
 def recompute_release(document: ReleaseFile, shares: SharesFile, rows: AuxiliaryRows | None = None) -> PublishedRelease:

@@ -179,21 +179,16 @@ def _prepared(
     whole: bool,
 ) -> PreparedData:
     if isinstance(data, Federation):
-        if bounds is not None and not isinstance(bounds, Bounds):
-            raise InputError("bounds.file_for_rows")
-        if label is not None:
-            raise InputError("label.for_rows")
-        if isinstance(test, str | PathLike) or is_frame(test):
-            raise InputError("test.file_for_rows")
-        if isinstance(auxiliary, str | PathLike) or is_frame(auxiliary):
-            raise InputError("auxiliary.file_for_rows")
+        if (
+            label is not None
+            or not isinstance(bounds, Bounds | None)
+            or not isinstance(test, Rows | None)
+            or not isinstance(auxiliary, np.ndarray | None)
+        ):
+            raise InputError("data.of_encoded_rows")
         if auxiliary is not None and data.unlabelled is not None:
             raise InputError("auxiliary.twice")
         return _as_announced(data if auxiliary is None else replace(data, unlabelled=auxiliary), bounds, test)
-    if isinstance(test, Rows):
-        raise InputError("test.rows_for_files")
-    if isinstance(auxiliary, np.ndarray):
-        raise InputError("auxiliary.rows_for_files")
     named = list(_named_tables(data))
     if bounds is None:
         raise missing_bounds(named, label)
@@ -242,6 +237,4 @@ def _as_announced(data: Federation, bounds: Bounds | None, test: Rows | None) ->
     if not all(isinstance(name, str) for name in names):
         raise InputError("parties.no_names")
     check_names(list(names))
-    if test is not None and not isinstance(test, Rows):
-        raise InputError("test.no_rows", got=type(test).__name__)
     return PreparedData(replace(data, names=names), test, announced)

@@ -24,13 +24,11 @@ from smc_dp.run.folder import (
     parse_release,
     read_listed_file,
     read_public_rows,
-    read_release,
     read_release_file,
     read_run_files,
     read_shares,
     read_study_bytes,
     recompute_release,
-    warn_of_page,
 )
 from smc_dp.run.release import SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions, required_messages
@@ -68,13 +66,10 @@ def verify_release(folder: RunPlace) -> VerifiedRelease:
     document = read_release_file(files)
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
     missing = tuple(name for name in wanted if not has_file(files, name))
-    found = (
-        read_release(files) if missing == (TRANSCRIPT,) and SHARES in wanted else _verified(files, document, missing)
-    )
+    found = _verified(files, document, missing)
     of_figures = figures_fault(found.inference, found.agreement, found.result)
     if fault := coefficients_fault(found.coefficients, found.result, found.bounds) or of_figures:
         raise InputError(fault.within(f"run folder {files}"))
-    warn_of_page(files)
     return VerifiedRelease(found, files, missing)
 
 
@@ -82,11 +77,13 @@ def _verified(folder: RunFiles, document: ReleaseFile, missing: Container[str]) 
     """Return the release, verified against the transcript if there is one, and against its shares if no others."""
     try:
         rows = read_public_rows(folder, document)
-        if TRANSCRIPT in missing:
-            return parse_release(document, rows)
-        recorded = read_release_evidence(read_listed_file(folder, document, TRANSCRIPT))
         if has_file(folder, TIMINGS):
             read_listed_file(folder, document, TIMINGS)
+        if TRANSCRIPT in missing:
+            if SHARES in missing or SHARES not in document.digests.named:
+                return parse_release(document, rows)
+            return recompute_release(document, read_shares(folder, document), rows)
+        recorded = read_release_evidence(read_listed_file(folder, document, TRANSCRIPT))
         found, published, study = parse_release(document, rows), None, read_study_bytes(folder, document)
         if found.agreement.publishes_shares:
             published = _shares(found, recorded) if SHARES in missing else read_shares(folder, document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -23,6 +24,13 @@ def refused(
     assert at in faults[0].place
     stated = {name: faults[0].fields.get(name) for name in fields}
     assert stated == fields
+
+
+def pasted(fault: object) -> str:
+    """Return the TOML that a refusal tells to write, section by section; of several choices the first."""
+    said = re.split(r"\bwrite (?=\S+ = )", str(fault))[1]
+    found = re.findall(r"(?:^|, and )(.+?) into (\[\S+?\])(?=, and | of )", said)
+    return "\n".join(f"{section}\n{re.sub(r' and (?=[^ ]+ = )', chr(10), lines)}" for lines, section in found)
 
 
 def late(kind: str, stage: str) -> Fault:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from smc_dp.core.errors import one_line
+from smc_dp.core.writing import replace_file
 from smc_dp.data.dataset_info import DATASET_INFO
-from smc_dp.experiments.compare import charts, guarantee, results, secure
+from smc_dp.experiments.compare import charts, guarantee, secure
 from smc_dp.experiments.compare.results import Trial, summarise
 from smc_dp.experiments.compare.runner import ExperimentGrid
 from smc_dp.experiments.compare.study import ClaimVerdict, Point, Study, judge_claim, judge_number, point_of
@@ -50,10 +51,10 @@ def write_report(study: Study, grid: ExperimentGrid, folder: Path, seconds: floa
             charts.draw_panel(panel, study, grid.trials, chart_format) for chart_format in (charts.WIDE, charts.NARROW)
         )
         if wide is not None and narrow is not None:
-            results.write_whole(folder / "figures" / f"{number:02d}.png", wide)
+            replace_file(folder / "figures" / f"{number:02d}.png", wide, "figure")
             pictures.append(Picture(wide, narrow, panel.title))
     file = folder / "index.html"
-    results.write_whole(file, html(grid_page(study, grid, pictures, seconds)).encode())
+    replace_file(file, html(grid_page(study, grid, pictures, seconds)).encode(), "page")
     return file
 
 

@@ -1,4 +1,4 @@
-"""Results of trials: one tidy row each, in files that are written whole or not at all."""
+"""Results of trials: one tidy row each."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import math
-import os
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from operator import attrgetter
@@ -18,6 +16,7 @@ import numpy as np
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
+from smc_dp.core.writing import replace_file
 
 
 @dataclass(frozen=True)
@@ -114,44 +113,9 @@ def summarise(trials: Sequence[Trial], measure: str) -> Summary:
     return Summary(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0, len(values), error)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name in the same folder, then rename it: it is there whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.partial")
-    try:
-        with partial.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise InputError("results.not_written", path=str(path), reason=error.strerror) from error
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def remove_partial_files(folder: Path) -> None:
-    """Remove partial files of writers that were killed while they wrote; those of running processes stay."""
-    for partial in folder.rglob(".*.partial"):
-        owner = partial.name.split(".")[-2].partition("-")[0]
-        if not (owner.isdecimal() and _runs(int(owner))):
-            partial.unlink(missing_ok=True)
-
-
-def _runs(process: int) -> bool:
-    if os.name == "nt":  # there, to ask is to interrupt
-        return True
-    try:
-        os.kill(process, 0)  # no signal: it only asks
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):  # somebody else's, or a system that does not say
-        return True
-    return True
-
-
 def write_json(path: Path, value: object) -> None:
-    """Write JSON as `write_whole` does."""
-    write_whole(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
+    """Write a file of JSON whole."""
+    replace_file(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode(), str(path))
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from joblib import Parallel, cpu_count, delayed  # names of this file: a test ma
 from smc_dp.core.errors import InputError
 from smc_dp.core.reading import read_file, require_list
 from smc_dp.core.version import __version__
+from smc_dp.core.writing import replace_file
 from smc_dp.data.load_pool import Pool, load_pool
 from smc_dp.experiments.compare import results
 from smc_dp.experiments.compare.plan import GridCell, GridPlan, plain_data
-from smc_dp.experiments.compare.preflight import refuse_hopeless
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.task import TaskOutcome, describe_failure, group_by_training, run_cells
 
@@ -51,11 +51,10 @@ def run_grid(
     """Run the cells that are not finished, and assemble everything; `jobs` None: all cores.
 
     `made` is called when a new folder has its plan and work begins. A failing cell does not stop the others; the next
-    run of the plan tries it again. Raises InputError, before anything is written, for a folder with other content, for
-    a first data set that cannot be loaded, and for an entry that cannot work on it.
+    run of the plan tries it again. Raises InputError, before anything is written, for a folder with other content, and
+    for a first data set that cannot be loaded.
     """
     check_folder(plan, folder)
-    results.remove_partial_files(folder)
     cells = plan.cells()
     todo = unfinished_cells(plan, folder)
     done, failures = len(cells) - len(todo), list[dict[str, Any]]()
@@ -88,8 +87,6 @@ def check_folder(plan: GridPlan, folder: Path) -> None:
     found = results.read_json(folder / "plan.json")
     if found.get("version") != __version__:
         raise InputError("results.other_version", folder=str(folder), version=__version__)
-    if found.get("columns") != list(results.TRIAL_COLUMNS):
-        raise InputError("results.other_columns", folder=str(folder))
     if found.get("digest") != plan.digest:
         raise InputError("results.other_plan", folder=str(folder))
 
@@ -100,7 +97,7 @@ def _start(plan: GridPlan, folder: Path) -> None:
     except OSError as error:
         raise InputError("results.folder_not_made", folder=str(folder), reason=error.strerror) from error
     if not (folder / "plan.json").exists():
-        about = {"version": __version__, "columns": results.TRIAL_COLUMNS, "digest": plan.digest}
+        about = {"version": __version__, "digest": plan.digest}
         results.write_json(folder / "plan.json", {**about, "plan": plain_data(plan)})
 
 
@@ -123,8 +120,6 @@ def _outcomes(
                 raise
             yield from (TaskOutcome(cell, failure=describe_failure(error)) for cell in cells)
             continue
-        if fresh:
-            refuse_hopeless(plan, pool, source)
         _start(plan, folder)
         if fresh and made is not None:
             made()
@@ -177,7 +172,7 @@ def _keep(folder: Path, outcome: TaskOutcome) -> None:
         for epsilon, s in outcome.statements
     ]
     results.write_json(table.with_suffix(".json"), {**outcome.cell.describe(), "statements": statements})
-    results.write_whole(table, results.trials_to_csv(outcome.trials))
+    replace_file(table, results.trials_to_csv(outcome.trials), str(table))
 
 
 def _finished(table: Path) -> tuple[list[Trial], list[Any]]:
@@ -201,7 +196,7 @@ def _assemble(folder: Path, cells: Iterable[GridCell], failures: list[dict[str, 
             names = {"dataset": cell.setting.name, "method": cell.entry.label}
             names |= {"trust": cell.entry.shown_trust, "calibration": cell.entry.shown_calibration, **found}
             statements.setdefault(repr(names), {**names, "repeats": []})["repeats"].append(cell.repeat)
-    results.write_whole(folder / "results.csv", results.trials_to_csv(trials))
+    replace_file(folder / "results.csv", results.trials_to_csv(trials), str(folder / "results.csv"))
     results.write_json(folder / "statements.json", {"statements": list(statements.values())})
     results.write_json(folder / "failures.json", {"failures": failures})
     return ExperimentGrid(tuple(trials), tuple(statements.values()), tuple(failures))

@@ -6,9 +6,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 from typing_extensions import Protocol, runtime_checkable
 
@@ -22,31 +20,8 @@ from smc_dp.experiments.compare.plan import GridCell, GridEntry, epsilon_text
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.methods.hamm2016.ensemble import Ensemble, train_ensemble
 from smc_dp.methods.method import Trained
-from smc_dp.methods.model import LinearModel, Release, ReleasedModel, area_under_curve
+from smc_dp.methods.model import Release
 from smc_dp.privacy.statement import PrivacyStatement
-
-_TOGETHER = 16
-"""Linear models whose scores are computed in one product: reading a large test set takes longer than the arithmetic."""
-
-
-def measure_quality(models: Sequence[ReleasedModel], test: Rows) -> list[tuple[float, float]]:
-    """Return the accuracy and area under the ROC curve of each model, as its own methods give them."""
-    found = list[tuple[float, float]]()
-    for linear, some in groupby(models, key=lambda model: type(model) is LinearModel):
-        if linear:
-            found += _linear([model for model in some if isinstance(model, LinearModel)], test)
-        else:
-            found += [(model.accuracy(test), model.auc(test)) for model in some]
-    return found
-
-
-def _linear(models: Sequence[LinearModel], test: Rows) -> Iterator[tuple[float, float]]:
-    for start in range(0, len(models), _TOGETHER):
-        W = np.stack([model.W for model in models[start : start + _TOGETHER]])
-        scores = (W.reshape(-1, W.shape[-1]) @ test.X.T).reshape(*W.shape[:2], len(test))
-        for each in scores:
-            yield float(np.mean(each.argmax(axis=0) == test.y)), area_under_curve(each.T, test.y)
-
 
 GRID_PARTITION_SEED = 2016  # deals the rows of data repeat r with this number plus r; nothing secret depends on it
 
@@ -134,7 +109,7 @@ def _outcome(cell: GridCell, trainer: Trainer, test: Rows, insecure_seed: int | 
         seed = f"{insecure_seed} {cell.key}"
         rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(seed)
         releases = list(_releases(cell, trainer, rng))
-        measured = measure_quality([release.model for _, release in releases], test)
+        measured = [(release.model.accuracy(test), release.model.auc(test)) for _, release in releases]
     except Exception as error:  # reported with the cell's parameters
         return TaskOutcome(cell, failure=describe_failure(error))
     trials = [

@@ -62,16 +62,15 @@ from smc_dp.methods.method import (
     require_two_classes,
 )
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
-from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary_weights
 from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat, unreleased_rows_caveat
 from smc_dp.methods.sums.threat_model import (
     AnnouncedRows,
     RowCounts,
     ThreatModel,
 )
-from smc_dp.methods.training.objective import RegularisedLogistic
 from smc_dp.methods.training.perturbed import Logistic, minimise_perturbed
-from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy import objective_perturbation
 from smc_dp.privacy.distributed import ring_bits
 from smc_dp.privacy.grid import Grid
@@ -207,7 +206,7 @@ class Ofpa(Method):
         """Return a party of the proven form: a regulariser, noise on all coordinates, epsilon/T a round."""
         X, y = scale_into_ball(rows.X), 2 * rows.y.astype(np.float64) - 1
         if target.epsilon is None:
-            model = for_plain_rows(minimise(RegularisedLogistic(self.lam), X, y).weights)
+            model = for_plain_rows(binary_weights(X, rows.y, self.lam))
             return lambda _: (model, True)
         noise = self.perturbation(target, len(y), X.shape[1])
 

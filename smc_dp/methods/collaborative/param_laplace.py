@@ -17,7 +17,6 @@ from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative.rounds import (
     AGAINST_SERVER,
@@ -37,9 +36,8 @@ from smc_dp.methods.method import (
     require_two_classes,
 )
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, own_noise_pair
-from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
-from smc_dp.methods.training.objective import RegularisedLogistic
-from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary_weights
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, calibrate_noise, noise_statement, on_grid, with_noise
 from smc_dp.privacy.sensitivity import replace_one
 from smc_dp.privacy.statement import PrivacyStatement, Unit
@@ -56,12 +54,6 @@ class ParamLaplace(Method):
     noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#900000"
-
-    @override
-    def __post_init__(self) -> None:
-        if self.lam == 0:
-            raise InputError("lambda.zero", name="lambda")
-        super().__post_init__()
 
     @classmethod
     @override
@@ -92,7 +84,7 @@ class ParamLaplace(Method):
 
     def model(self, rows: Rows) -> Array:
         """Train one party's model: (d+1,)."""
-        return minimise(RegularisedLogistic(self.lam), scale_into_ball(rows.X), 2.0 * rows.y - 1).weights
+        return binary_weights(scale_into_ball(rows.X), rows.y, self.lam)
 
     def noisy(self, w: Array, n: int, target: Target, rng: Stream) -> Vector:
         """Return a model of n rows as it may leave its owner."""

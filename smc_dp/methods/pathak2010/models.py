@@ -10,13 +10,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from smc_dp.core.arrays import Array
-from smc_dp.data.federation import Federation, Rows
+from smc_dp.core.arrays import Array, IntArray
+from smc_dp.data.federation import Federation, Rows, check_features
 from smc_dp.methods.method import Method, check_rows_of_parties, require_two_classes
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.training.batch import train_all
-from smc_dp.methods.training.objective import RegularisedLogistic
-from smc_dp.methods.training.solver import PUBLIC_TAU, minimise
+from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, Calibrated, calibrate_noise
 from smc_dp.privacy.pathak2010 import SmallestNoise
 from smc_dp.privacy.sensitivity import replace_one
@@ -27,7 +26,14 @@ SIZES_CAVEAT = "The sizes of the data sets are constants of the neighbourhood: t
 
 def model_of(rows: Rows, lam: float) -> list[int]:
     """Train one party's model on the grid: d integers."""
-    return GRID.encode(minimise(RegularisedLogistic(lam), rows.X, 2.0 * rows.y - 1).weights.tolist())
+    return GRID.encode(binary_weights(rows.X, rows.y, lam).tolist())
+
+
+def binary_weights(X: Array, y: IntArray, lam: float) -> Array:
+    """Minimise the mean log-loss of two classes plus lam |w|^2: (d,); InputError for rows outside the unit ball."""
+    check_features(X, None, "rows")
+    weights: Array = train_all([(X, y)], 2, 2 * lam)[0, 0]
+    return weights
 
 
 def models_of(federation: Federation, method: Method, lam: float) -> Array:

@@ -25,8 +25,7 @@ from flint import arb, arb_mat, ctx, fmpq
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import middle_and_bound
 from smc_dp.methods.training.newton import Evaluate
-from smc_dp.methods.training.objective import row_blocks, summation_depth
-from smc_dp.methods.training.solver import PUBLIC_TAU
+from smc_dp.methods.training.solver import PUBLIC_TAU, row_blocks, summation_depth
 
 _PRECISION = 128
 _PATIENCE = 20  # steps without a shorter gradient after which floats are left for balls
@@ -207,7 +206,7 @@ def _rounding_charge(problem: _Problem, centre_length: float, u: Array) -> float
 
     A margin errs by at most d 2^-53 of the lengths of the centre and of u, and by a few units more when they and the
     slope are put together: `radius` is twice that. It moves the slope by the radius times the curvature nearby. The
-    mean and the regulariser err as in `smc_dp.methods.training.solver`.
+    mean and the regulariser err as in `smc_dp.methods.training.softmax`.
     """
     n, d = problem.rows.shape
     length = float(np.linalg.norm(u))

@@ -17,10 +17,9 @@ from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import softmax_gradient_in_balls
 from smc_dp.methods.training.classes import code, coordinate_count
 from smc_dp.methods.training.newton import in_floats, newton
-from smc_dp.methods.training.objective import SMALLEST_LAM, row_blocks, summation_depth
-from smc_dp.methods.training.solver import PUBLIC_TAU
+from smc_dp.methods.training.solver import PUBLIC_TAU, row_blocks, summation_depth
 
-_SMALLEST_MU = 2 * SMALLEST_LAM  # lam |w|^2 is (mu/2) |w|^2
+_SMALLEST_MU = 2.0**-29  # below it the float nearest to the minimiser may have a longer gradient than is allowed
 
 
 def statistic(X: Array, alpha: Array) -> Array:
@@ -105,8 +104,7 @@ def minimise_soft(objective: SoftLabelObjective, *, tolerance: float = 1e-11) ->
 def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) -> Array:
     """Minimise over V: (p, d) for soft labels alpha: (N, C); the gradient's norm is surely at most PUBLIC_TAU.
 
-    X: (N, d), rows of the unit ball. As `smc_dp.methods.training.solver`, it never refuses: what floats cannot certify
-    is continued in ball arithmetic.
+    X: (N, d), rows of the unit ball. It never refuses: what floats cannot certify is continued in ball arithmetic.
     """
     objective = SoftLabelObjective(X, statistic(X, alpha), alpha.shape[1], mu)
     V = minimise_soft(objective, tolerance=tolerance)
@@ -127,9 +125,9 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
 def rounding_charge(rows: int, classes: int, d: int, norm: float) -> float:
     """Bound what float evaluation can hide of the gradient's norm at a V of this norm.
 
-    As for one class against another (`solver`), with gradients of norm at most sqrt 2, C scores, each a product with
-    d terms and then p, and probabilities that move by at most the error of the scores; and T was summed in floats.
-    Not less for a larger norm.
+    Summing gradients of norm at most sqrt 2 errs by (additions per term) 2^-53 after averaging, C scores are products
+    with d terms and then p, and probabilities move by at most the error of the scores; and T was summed in floats.
+    Twice all that and 20 units more cover the exponentials and the regulariser. Not less for a larger norm.
     """
     p = coordinate_count(classes)
     return (2 * summation_depth(rows) + 2 * p * d + 2 * (p + d) * norm + 4 * classes + 20) * 2.0**-51

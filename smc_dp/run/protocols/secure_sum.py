@@ -15,8 +15,8 @@ from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import MechanismSpec, NeedsRowCounts, SumSpec, has_own_noise
-from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secure_sum
+from smc_dp.methods.method import MechanismSpec, NeedsRowCounts, SumSpec, default_secure_noise, has_own_noise
+from smc_dp.methods.sums.simulated_sum import require_secure_sum
 from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
@@ -101,12 +101,6 @@ class SumTerms(ProtocolTerms):
         value = getattr(self, name)
         if name == "left_out" and not (type(value) is tuple and all(type(party) is str for party in value)):
             raise InputError("left_out.no_names", got=shown(value))
-        if name == "verifiable" and type(value) is not bool:
-            raise InputError("verifiable.not_a_truth_value", got=shown(value))
-        if name == "semi_honest" and type(value) is not bool:
-            raise InputError("semi_honest.not_a_truth_value", got=shown(value))
-        if name == "sparse_graph" and type(value) is not bool:
-            raise InputError("sparse_graph.not_a_truth_value", got=shown(value))
         super().check_setting(name, declared)
 
     @classmethod

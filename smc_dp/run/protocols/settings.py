@@ -30,8 +30,8 @@ def protocol_setting(
 ) -> Any:  # fmt: skip
     """Return a field of terms that is a setting: its range, its one sentence, and the commands with its option.
 
-    It is a whole number from `least` to `most`, one of `values`, or what its class checks. `option`: what else the
-    field of the section says, see `smc_dp.run.settings`.
+    It is a whole number from `least` to `most`, one of `values`, a flag, or what its class checks. `option`: what else
+    the field of the section says, see `smc_dp.run.settings`.
     """
     shape = {"metavar": "|".join(values), "kind": "choice"} if values else {"metavar": "INTEGER"} if most else {}
     usual = {"usual": str(default)} if shape and on else {}
@@ -73,6 +73,8 @@ class ProtocolTerms(Protocol):
             one_of(name, vars(self), declared["values"])
         elif declared["most"] is not None:
             whole_number(name, vars(self), declared["most"], declared["least"])
+        elif declared["setting"].get("kind") == "flag" and type(value := getattr(self, name)) is not bool:
+            raise InputError("setting.no_truth_value", name=name, got=shown(value))
 
     @classmethod
     def default_noise(cls, method: Any, has_delta: bool) -> NoiseName:

@@ -10,7 +10,6 @@ import gzip
 import io
 import itertools
 import os
-import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +23,6 @@ import pytest
 
 import smc_dp.data
 from smc_dp.core.errors import InputError, one_line
-from smc_dp.data import format_hints
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.file_format import DATES, DEFAULT_FORMAT, FileFormat
 from smc_dp.data.fingerprint import fingerprint_data
@@ -32,10 +30,11 @@ from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.data.limits import TABLE_LIMITS
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.sources import read_own_files
+from smc_dp.data.spelling_evidence import SpellingEvidence
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import _csv, _placed, read_table
 from smc_dp.deploy import preflight
-from tests.support.refusals import refused
+from tests.support.refusals import pasted, refused
 
 KEY = bytes(range(32))
 NAMES = ("größe", "stadt", "code", "ja", "seit")
@@ -85,7 +84,7 @@ def read(content: bytes, form: FileFormat = DEFAULT_FORMAT) -> Table:
 
 
 def forms() -> list[FileFormat]:
-    pairs = list(itertools.product((",", ";", "\t", "|", "§"), (".", ",")))
+    pairs = list(itertools.product((",", ";", "\t", "|", "^"), (".", ",")))
     dates = itertools.cycle(DATES)
     return [
         FileFormat(s, d, e, ("NA", "k. A."), next(dates), thousands={"utf-8": ".,"[d == "."]}.get(e))
@@ -135,9 +134,9 @@ def in_other_files(folder: Path) -> list[Path]:
     }
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    beside = FileFormat("§", ",", "cp1252", ("NA",), "dd/mm/yyyy")
+    beside = FileFormat("^", ",", "cp1252", ("NA",), "dd/mm/yyyy")
     (folder / "beside.csv.gz").write_bytes(gzip.compress(written(beside, "NA")))
-    said = 'separator = "§"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["NA"]\ndates = "dd/mm/yyyy"\n'
+    said = 'separator = "^"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["NA"]\ndates = "dd/mm/yyyy"\n'
     (folder / "beside.csv.gz.toml").write_text(f"[file]\n{said}", encoding="utf-8")
     columns: dict[str, Any] = dict(zip(NAMES, map(list, zip(*ROWS, strict=True)), strict=True))
     columns |= {"größe": [float(text) for text in columns["größe"]]}
@@ -192,44 +191,38 @@ MENDED: dict[str, tuple[bytes, str, str]] = {
     "semicolons": (
         b"age;y\n1;2\n",
         "",
-        'file = {separator = ";"}',
+        'separator = ";" into [file]',
     ),
-    "bars and commas": (b"age|y|w\n1|2|2,5\n", "", 'file = {separator = "|", decimal = ","}'),
-    "a german export": (
-        "age;größe\n1;2,5\n".encode("cp1252"),
-        "",
-        'file = {separator = ";", decimal = ",", encoding = "latin-1"}',
-    ),
-    "thousands": (b"age\n1.234,5\n", 'separator = ";"\ndecimal = ","', 'decimal = ",", thousands = "."}'),
+    "thousands": (b"age\n1.234,5\n", 'separator = ";"\ndecimal = ","', 'thousands = "."'),
     "commas between thousands": (
         b"age\n1,234,567\n0\n",
         'separator = ";"\ndecimal = ","',
-        '{separator = ";", thousands = ","}',
+        'decimal = "." and thousands = ","',
     ),
     "spaces between thousands": (
         "age\n1\u00a0234,5\n1 234,5\n1\u202f234,5\n".encode(),
         'separator = ";"\ndecimal = ","',
-        'thousands = " "}',
+        'thousands = " "',
     ),
-    "Swiss thousands": ("age\n1'234.5\n1’234\n".encode(), "", 'file = {thousands = "\'"}'),
-    "a decimal point": (b"age\n1.25\n", 'separator = ";"\ndecimal = ","', 'file = {separator = ";"}'),
-    "truths": (b"age\nTRUE\nF\n", "", 'file = {true = ["TRUE"], false = ["F"]}'),
-    "names in quotes": (b'"age";"y"\n1;2,5\n', "", 'file = {separator = ";", decimal = ","}'),
-    "names in quotes and a rare mark": (b'"age"^"y"\n1^2\n', "", 'file = {separator = "^"}'),
-    "commas": (b"age,y\n1,2\n", 'separator = ";"', 'file = {separator = ","}'),
-    "a word among gaps": (b'age\n"  NA \n"\n', "", 'file = {missing = [" \\u0020NA \\U0000000a"]}'),
-    "a decimal comma": (b'age\n"3,5"\n', "", "(a decimal comma; wanted a point, or write this line into "),
+    "Swiss thousands": ("age\n1'234.5\n1’234\n".encode(), "", 'thousands = "\'"'),
+    "a decimal point": (b"age\n1.25\n", 'separator = ";"\ndecimal = ","', 'decimal = "."'),
+    "truths": (b"age\nTRUE\nF\n", "", 'true = ["TRUE"] and false = ["F"] into [file]'),
+    "names in quotes": (b'"age";"y"\n1;2\n', "", 'separator = ";"'),
+    "names in quotes and a rare mark": (b'"age"^"y"\n1^2\n', "", 'separator = "^"'),
+    "commas": (b"age,y\n1,2\n", 'separator = ";"', 'separator = ","'),
+    "a word among gaps": (b'age\n"  NA \n"\n', "", 'missing = [" \\u0020NA \\U0000000a"]'),
+    "a decimal comma": (b'age\n"3,5"\n', "", '(a decimal comma; wanted a point, or write decimal = ","'),
     "latin-1": (
         "age\n1\nKöln\n".encode("latin-1"),
         'missing = ["Köln", "\\"\\\\"]',
-        'file = {encoding = "latin-1", missing = ["Köln", "\\"\\\\"]}',
+        'encoding = "latin-1"',
     ),
-    "cp1252": ("age\n5\n€\n".encode("cp1252"), "", 'file = {encoding = "cp1252"}'),
-    "utf-16 as latin-1": ("age\n5\n".encode("utf-16"), 'encoding = "latin-1"', 'file = {encoding = "utf-16"}'),
-    "utf-8 as latin-1": ("age\nKöln\n".encode(), 'encoding = "latin-1"', 'file = {encoding = "utf-8"}'),
-    "utf-8 as cp1252": ("age\nÁrbol\n".encode(), 'encoding = "cp1252"', 'file = {encoding = "utf-8"}'),
-    "cp1252 as latin-1": ("age\nö\n€\n".encode("cp1252"), 'encoding = "latin-1"', 'file = {encoding = "cp1252"}'),
-    "many columns": (b";".join(b"c%d" % i for i in range(5_000)) + b"\n", "", 'file = {separator = ";"}'),
+    "cp1252": ("age\n5\n€\n".encode("cp1252"), "", 'encoding = "cp1252"'),
+    "utf-16 as latin-1": ("age\n5\n".encode("utf-16"), 'encoding = "latin-1"', 'encoding = "utf-16"'),
+    "utf-8 as latin-1": ("age\nKöln\n".encode(), 'encoding = "latin-1"', 'encoding = "utf-8"'),
+    "utf-8 as cp1252": ("age\nÁrbol\n".encode(), 'encoding = "cp1252"', 'encoding = "utf-8"'),
+    "cp1252 as latin-1": ("age\nö\n€\n".encode("cp1252"), 'encoding = "latin-1"', 'encoding = "cp1252"'),
+    "many columns": (b";".join(b"c%d" % i for i in range(5_000)) + b"\n", "", 'separator = ";"'),
 }
 
 
@@ -244,9 +237,10 @@ def test_what_is_advised_is_what_helps(name: str, tmp_path: Path) -> None:
     line = one_line(complaint(path))
     assert advice in line
     assert len(line) < 300
-    found = re.search(r"write this line into (.+?): (file = \{.*\})\)?$", line)
-    assert found is not None
-    (tmp_path / found[1]).write_text(found[2], encoding="utf-8")
+    assert line.endswith((f" of the file {beside}", f" of the file {beside})"))
+    stated = tomllib.loads(said) | tomllib.loads(pasted(line))["file"]
+    form = FileFormatDocument.model_validate({"file": stated}).form
+    beside.write_text("\n".join(form.sections()), encoding="utf-8")
     after = complaint(path)
     assert "write" not in after
     assert "is not" not in after
@@ -323,7 +317,7 @@ def test_a_form_is_a_plain_small_file_with_one_section(tmp_path: Path) -> None:
     for content, said in (
         ("[file]\nheader = false\n", "file: unknown key 'header'"),
         ("[columns]\nage = [0, 1]\n", "unknown key 'columns'"),
-        ("[file]\nseparator = ''\n", "file: separator: wanted a single character"),
+        ("[file]\nseparator = ''\n", "file: separator: wanted a single ASCII character"),
         ("[file\n", "is not TOML"),
         ("[file]\nmissing = ['" + "x" * (1 << 22) + "']\n", "is larger than"),
     ):
@@ -400,24 +394,20 @@ def test_days_are_those_of_the_form_and_no_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "found"),
+    ("cells", "forms"),
     [
-        (["31.01.2020", "1.2.2020"], {"dates": "dd.mm.yyyy"}),
-        (["31/01/2020", "01/02/2020"], {"dates": "dd/mm/yyyy"}),
-        (["01/31/2020", "01/02/2020"], {"dates": "mm/dd/yyyy"}),
-        (["01/02/2020"], {}),  # the second of January or the first of February
-        (["01/31/2020", "31/01/2020"], {}),
-        (["2020-01-31"], {}),
-        (["31JAN2020", "1feb2020"], {"dates": "dd-mmm-yyyy"}),
-        (["1/31/2020 12:00:00 AM", "2/1/2020 0:00"], {"dates": "mm/dd/yyyy 00:00:00"}),
-        (["20200131"], {}),
-        (["1,5", "2"], {"decimal": ","}),
-        (["1,5", "2.5"], {}),
-        (["1,234,567"], {}),
+        (["31.01.2020", "1.2.2020"], ["dd.mm.yyyy"]),
+        (["31/01/2020", "01/02/2020"], ["dd/mm/yyyy"]),
+        (["01/31/2020", "01/02/2020"], ["mm/dd/yyyy"]),
+        (["01/02/2020"], ["mm/dd/yyyy", "dd/mm/yyyy"]),  # the second of January or the first of February
+        (["01/31/2020", "31/01/2020", "01/02/2020"], []),
+        (["31JAN2020", "1feb2020"], ["dd-mmm-yyyy"]),
+        (["1/31/2020 12:00:00 AM", "2/1/2020 0:00"], ["mm/dd/yyyy 00:00:00"]),
+        (["20200131"], []),
     ],
 )
-def test_nothing_is_advised_that_may_be_wrong(cells: list[str], found: dict[str, str]) -> None:
-    assert format_hints._settings(cells, ";", DEFAULT_FORMAT) == found
+def test_forms_of_dates_are_those_that_read_all_cells(cells: list[str], forms: list[str]) -> None:
+    assert SpellingEvidence(cells, DEFAULT_FORMAT).date_lists == [(form,) for form in forms]
 
 
 def test_the_page_shows_a_form() -> None:

@@ -25,6 +25,7 @@ from smc_dp.data.limits import allow_cells
 from smc_dp.data.preprocess import encode_labelled_rows, encode_rows, examine_table, number_categories
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import parse_csv
+from smc_dp.pages.text import printable
 from tests.support.refusals import refused
 
 FIRST, LAST = date(2020, 1, 1), date(2020, 12, 31)  # 365 days apart
@@ -220,7 +221,7 @@ def test_the_lines_that_a_fault_shows_mend_it(column: str, bounds: str, cells: l
             assert fault.line
             stated = written(stated, one_line(fault.section), one_line(fault.line))
     own = {name: value for fault in found for name, value in fault.settings.items()}
-    lines = one_line("\n".join(DEFAULT_FORMAT.with_settings(own).lines())).replace("} aliases", "}\naliases")
+    lines = "\n".join(map(printable, DEFAULT_FORMAT.with_settings(own).sections()))
     table = table.in_format(FileFormatDocument.model_validate(tomllib.loads(lines)).form)
     assert examine_table(table, made_of(stated), None).faults == ()
     assert len(encode_rows(table, made_of(stated))) == len(cells)

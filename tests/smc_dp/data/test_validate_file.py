@@ -95,7 +95,7 @@ def test_lines_about_the_classes_mend_bounds_that_did_not_name_their_column(tmp_
     ]
     assert [fault.fixed_by for fault in (naming, *others)] == [("author",), ("site",), ("author", "site")]
     assert "addremove" in str(others[1].note)
-    (tmp_path / "rows.csv.toml").write_text("\n".join(DEFAULT_FORMAT.with_settings(others[0].settings).lines()))
+    (tmp_path / "rows.csv.toml").write_text("\n".join(DEFAULT_FORMAT.with_settings(others[0].settings).sections()))
     added = f"[{others[1].section}]\n{others[1].line}\n"
     with refused("columns.unknown"):
         parse_bounds(said + added)

@@ -231,8 +231,6 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
         (lambda: run_protocol(bare, method=METHOD), partial(refused, "auxiliary.missing", name="soft_ss")),
         (lambda: run_protocol(bare, method=WeightedSum(), auxiliary=rows), partial(refused, "auxiliary.not_used")),
         (lambda: run_protocol(DATA, method=METHOD, auxiliary=rows), partial(refused, "auxiliary.twice")),
-        (lambda: run_protocol(bare, method=METHOD, auxiliary="rows.csv"), partial(refused, "auxiliary.file_for_rows")),
-        (lambda: run_protocol(["a.csv"], method=METHOD, auxiliary=rows), partial(refused, "auxiliary.rows_for_files")),
         (lambda: run_protocol(bare, method=METHOD, auxiliary=rows[:, :1]), partial(refused, "federation.wrong_width")),
         (lambda: run_protocol(DATA, method=SoftStatistic(learner=lambda X, y: None)), learner),  # type: ignore[arg-type, return-value]
         (

@@ -134,7 +134,7 @@ def test_what_is_refused_of_a_crowd_is_what_the_protocol_refuses_and_the_advice_
     ({"most_rows": 10**7 + 1}, partial(refused, "setting.out_of_range", name="most_rows", wanted=1, most=10000000)),
     ({"sizes": "shown"}, partial(refused, "setting.not_one_of", name="sizes")),
     ({"output": "nowhere"}, partial(refused, "setting.not_one_of", name="output")),
-    ({"target": Target(Fraction(1))}, partial(refused, "noise.not_in_secure_sum", method="wsum", got="knorm")),
+    ({"target": Target(Fraction(1))}, partial(refused, "noise.not_of_protocol", method="wsum", got="knorm")),
     ({"target": Target(None, noise="ddg")}, partial(refused, "epsilon.infinite")),
     ({"method": WeightedSumAddRemove(0.1), "sizes": "released"}, partial(refused, "sizes.not_hidden")),
     ({"comparison": "tournament"}, partial(refused, "protocol.no_such_setting", setting="comparison", method="wsum")),
@@ -191,7 +191,7 @@ def test_all_faults_of_a_sum_are_refused_at_once() -> None:
     with refused("output.shares_with_dropouts", "output.shares_verifiable", got=1):
         SumTerms(dropouts=1, output="shares", verifiable=True)
     flags = ("verifiable", "semi_honest", "sparse_graph")
-    with refused(*(f"{name}.not_a_truth_value" for name in flags), "left_out.no_names"):
+    with refused(*["setting.no_truth_value"] * len(flags), "left_out.no_names"):
         SumTerms(verifiable=1, semi_honest=0, sparse_graph="yes", left_out=("north", 1))  # type: ignore[arg-type]
     for published in ({"output": "shares"}, {"verifiable": True}):
         with refused("sparse_graph.published"):

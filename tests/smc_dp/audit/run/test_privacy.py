@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, gamma, kstest
 from support.audited import Folders, long_term, toy_run
-from support.audits import outcomes
+from support.audits import outcome, outcomes
 from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
@@ -26,9 +26,8 @@ from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.privacy import direction, private_inputs
 from smc_dp.data.federation import Public
 from smc_dp.methods.pathak2010.mean import PathakMean
+from smc_dp.methods.pathak2010.models import binary_weights
 from smc_dp.methods.sums.weighted_sum import WeightedSum
-from smc_dp.methods.training.objective import RegularisedLogistic
-from smc_dp.methods.training.solver import minimise
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID, Calibrated, NoiseDistribution, calibrate_noise
@@ -238,8 +237,8 @@ def test_the_epsilon_of_the_papers_calibration_is_not_its_nominal_one(tmp_path):
 @pytest.mark.parametrize("marks", [[], ["insecure seed"], ["insecure test keys", "insecure seed"], 5, ["other"], [[1]]])
 def test_marks_of_the_record_must_be_those_that_apply(made, marks):
     evidence = made.evidence()
-    outcome = CHECKS["insecure-markers"].run(replace(evidence, head={**evidence.head, "insecure": marks}))
-    assert (outcome.status, outcome.line) == ("failed", 0)
+    found = outcome("session", replace(evidence, head={**evidence.head, "insecure": marks}))
+    assert (found.code, found.line) == ("insecure_markers.not_due", 0)
 
 
 def test_a_view_with_coins_from_a_seed_gives_an_unmarked_run_away(made):
@@ -405,8 +404,8 @@ def test_the_longest_model_allowed_is_just_above_the_longest_trained(made):
     X = np.zeros((4, 12))
     X[:, 0] = 1.0
     evidence = made.evidence()
-    objective = RegularisedLogistic(noise_statement.derive_parameters(evidence).method.lam)
-    trained = minimise(objective, X, np.ones(4)).weights
+    lam = noise_statement.derive_parameters(evidence).method.lam
+    trained = binary_weights(X, np.ones(4, dtype=np.int64), lam)
     p, mine = evidence.views["north-1"].inputs
 
     def outcome(factor: float) -> str:

@@ -1,21 +1,17 @@
-"""Tables of trials: the columns, the way there and back, means, and files that are there whole or not at all."""
+"""Tables of trials: the columns, the way there and back, and means."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-import os
 import statistics
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from smc_dp.experiments.compare import results
-from smc_dp.experiments.compare.results import Trial, summarise, trials_from_csv, trials_to_csv, write_whole
+from smc_dp.experiments.compare.results import Trial, summarise, trials_from_csv, trials_to_csv
 from tests.support.refusals import refused
 
 TRIALS = [
@@ -82,30 +78,3 @@ def test_the_standard_error_is_over_deals_and_not_over_draws():
     assert math.isnan(summarise(drawn[:2], "accuracy").error)
     twin = [replace(t, deal=j) for j, t in enumerate(drawn)]
     assert summarise(twin, "accuracy").error != pytest.approx(summarise(drawn, "accuracy").error)
-
-
-def test_a_file_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
-    path = tmp_path / "results.csv"
-    write_whole(path, b"first")
-
-    def broken(self: Path, target: Path) -> Path:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", broken)
-    with refused("results.not_written"):
-        write_whole(path, b"second")
-    assert path.read_bytes() == b"first"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_what_a_killed_writer_left_is_cleared_and_what_a_running_one_writes_stays(tmp_path):
-    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    dead, alive = int(gone.stdout), os.getpid()
-    (tmp_path / "cells").mkdir()
-    for owner in (f"{dead}-0a", f"{alive}-0b", "0c"):
-        (tmp_path / "cells" / f".one.csv.{owner}.partial").write_bytes(b"half")
-    results.write_whole(tmp_path / "cells" / "one.csv", b"whole")
-    results.remove_partial_files(tmp_path)
-    left = sorted(path.name for path in (tmp_path / "cells").iterdir())
-    assert left == [f".one.csv.{alive}-0b.partial", "one.csv"]
-    results.remove_partial_files(tmp_path / "nowhere")

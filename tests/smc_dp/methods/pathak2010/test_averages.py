@@ -18,7 +18,7 @@ from smc_dp.methods import method as rules
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.pathak2010.models import model_noise
+from smc_dp.methods.pathak2010.models import binary_weights, model_noise
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import GRID
@@ -245,8 +245,10 @@ def test_whom_the_others_hold_against() -> None:
 @pytest.mark.parametrize("make", [PathakMean, Central, Local])
 def test_what_voids_the_theorem_is_refused(make: type[Method], monkeypatch: pytest.MonkeyPatch) -> None:
     for lam in (0.0, -1.0, math.nan, math.inf, 1e7):
-        with refused("lambda.out_of_printed_range" if make is PathakMean else "lambda.out_of_range"):
+        with refused("parameter.out_of_range"):
             make(lam)
+    with refused("rows.outside_ball", row=1):
+        binary_weights(np.array([[0.6, 0.8]]), np.array([1]), LAM)  # by less than floats see of a length
     three = Federation((Rows(np.eye(3) / 2, np.arange(3)),), 3)
     with refused("classes.only_two", method=make.name, got=3):
         make(LAM).train(three)

@@ -25,7 +25,7 @@ from smc_dp.methods.training.softmax import (
     rounding_charge,
     statistic,
 )
-from smc_dp.methods.training.solver import PUBLIC_TAU
+from smc_dp.methods.training.solver import PUBLIC_TAU, summation_depth
 
 
 def records(n: int, d: int, classes: int, seed: int = 0, radius: float = 1.0) -> tuple[Array, IntArray]:
@@ -165,7 +165,7 @@ def test_soft_labels_are_weights_of_every_class_on_every_row(classes: int) -> No
 # --- the certificate
 
 
-@pytest.mark.parametrize(("classes", "mu"), [(2, 0.1), (3, 1e-2), (5, 1e-4)])
+@pytest.mark.parametrize(("classes", "mu"), [(2, 0.1), (2, 1e-6), (3, 1e-2), (5, 1e-4)])
 def test_the_certificate_covers_the_true_gradient(classes: int, mu: float) -> None:
     X, y = records(40, 3, classes, seed=classes)
     V = certified(X, one_hot(y, classes), mu)
@@ -190,6 +190,13 @@ def test_the_charge_covers_what_floats_hide_and_is_needed() -> None:
         assert true <= measured + rounding_charge(60, 3, 5, float(np.linalg.norm(V)))
         hidden.append(true > measured)
     assert any(hidden)  # twin: no charge at all
+    assert rounding_charge(100_000, 2, 300, 20.0) <= PUBLIC_TAU / 10  # ordinary data are certified in floats
+
+
+def test_summation_depth_counts_additions() -> None:
+    assert [summation_depth(n) for n in (1, 1000, 1024)] == [1, 1000, 1024]
+    assert summation_depth(1025) == 1025
+    assert summation_depth(10**6) == 1024 + 976
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -134,7 +134,7 @@ def test_every_method_with_a_secure_form_is_known_by_its_protocols() -> None:
         else:
             assert (name, protocols) == ("prr_mean", ("pathak2010", "pathak2010-as-printed-insecure", "linear"))
     for name in set(METHODS) - set(PROTOCOLS_BY_METHOD):
-        with refused("method.without_protocol"):
+        with refused("setting.unknown_value"):
             secure_method(name, "pathak2010")
 
 
