@@ -46,7 +46,7 @@ HOW_TO_READ = (
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
-QUOTED_BEFORE = "The text beside step {number} is about this step, too."
+SAME_TEXT = "The text beside step {number} is about this step, too."
 AGAIN = "The same kinds of messages as in step {number} ({stage}), with new values."
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
@@ -120,7 +120,7 @@ def _said(protocol: Protocol, number: str, earlier: Sequence[WalkthroughStep]) -
     seen = {label for _, said in before for label in said.notes}
     notes = tuple(read_note(quoted.package, label) for label in quoted.notes if label not in seen)
     if first := next((at for at, said in before if said.text == quoted.text), ""):
-        yield Prose(QUOTED_BEFORE.format(number=first))
+        yield Prose(SAME_TEXT.format(number=first))
     elif not any(quoted.text in note for note in notes):
         yield Section("Word for word", (Quotation(quoted.text, quoted.source),))
     if notes:
