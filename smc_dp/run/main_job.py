@@ -23,6 +23,7 @@ from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import charge_together
 from smc_dp.run.metrics import Metrics
 from smc_dp.run.metrics_report import figures_by_release
+from smc_dp.run.personal_comparison import personal_gain_blocks
 from smc_dp.run.preparation import prepare_runs, usual_classes
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.regression_metrics import RegressionMetrics
@@ -76,6 +77,8 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     yield from (Banner(f"INSECURE: {reason}.", "insecure", "run.insecure") for reason in reports[0].insecure)
     yield PageTable("Test accuracy", ("model", "accuracy"), tuple(_accuracies(reports)), numbers=(1,))
     yield from _reading(reports)
+    if (last_compared := reports[-1].comparison) is not None and last_compared.personalised:
+        yield from personal_gain_blocks(last_compared.personalised)
     each = metrics_by_release(reports).items()
     if measured := {name: one for name, one in each if isinstance(one, Metrics)}:
         yield figures_by_release(measured)

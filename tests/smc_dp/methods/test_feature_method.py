@@ -55,14 +55,17 @@ def by_scikit(X: Array, y: npt.NDArray[np.int64], lam: float) -> Array:
     return np.asarray(model.fit(X, y).coef_[0])
 
 
-def test_without_noise_it_is_algorithm_1() -> None:
+@pytest.mark.parametrize("scale", ["none", "unit"])
+def test_without_noise_it_is_algorithm_1(scale: Any) -> None:
     federation, _ = sites(4, 60, 6)
     assert federation.labelled is not None
     M = np.array([by_scikit(rows.X, rows.y, 0.01) for rows in federation.parties])
     average = AverageMethod(loss="logistic").train(federation).release(EXACT, stream(1)).model
     np.testing.assert_allclose(weights(average), M.mean(axis=0), atol=1e-5)
+    if scale == "unit":
+        M /= np.linalg.norm(M, axis=1, keepdims=True)
     omega = by_scikit(federation.labelled.X @ M.T, federation.labelled.y, 0.01)
-    method = FeatureMethod(loss="logistic")
+    method = FeatureMethod(loss="logistic", scale=scale)
     found = weights(method.train(federation).release(EXACT, stream(1)).model)
     np.testing.assert_allclose(found, M.T @ omega, atol=1e-5)
 
@@ -238,6 +241,8 @@ def test_settings_out_of_range_are_refused(cls: Any, settings: dict[str, Any], c
 
 def test_what_is_missing_or_wrong_is_named() -> None:
     federation, _ = sites(2, 20, 3)
+    with refused("setting.unknown_value", name="scale", got="'norm'"):
+        FeatureMethod(scale="norm")  # type: ignore[arg-type]
     for answer in ("x", 1, None):
         with refused("private_labelled.no_bool", got=repr(answer)):
             FeatureMethod(private_labelled=answer)  # type: ignore[arg-type]
