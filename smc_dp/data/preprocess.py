@@ -26,7 +26,7 @@ from smc_dp.data.columns import (
 )
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.limits import check_feature_count
-from smc_dp.data.refused_input import FormatFault, each_line_once
+from smc_dp.data.refused_input import FormatFault, with_lines
 from smc_dp.data.table import Table, parse_column
 from smc_dp.data.usual_clip import no_row_shortened
 from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
@@ -62,7 +62,7 @@ class EncodedTable:
 
         released: whether the bounds are those of a release, which nobody can change any more.
         """
-        refuse_all(each_line_once(fault.placed(source, released=released) for fault in self.faults))
+        refuse_all(with_lines((fault.placed(source, released=released) for fault in self.faults), source))
         return self
 
     @property

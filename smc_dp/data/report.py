@@ -8,11 +8,10 @@ from smc_dp.core.errors import shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.catalogue import CatalogueEntry, DatasetCheck
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
-from smc_dp.data.file_format import OWN_SETTINGS_FILE, FileFormat
-from smc_dp.data.refused_input import in_list
+from smc_dp.data.refused_input import advise
 from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
 from smc_dp.data.validation_errors import TableFault
-from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Verbatim, rest_of
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Verbatim, lines_blocks, rest_of
 from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.pages.text import printable
 
@@ -80,9 +79,10 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
         notice = "" if found.faults[0].code == "file.unreadable" else f" {PRIVATE_NOTICE}"
         yield Prose(f"{found.source}: {count}.{notice}", "file.does_not_fit")
         # Some faults say what to write, which is to be copied: a terminal must not fold it.
-        yield Verbatim("\n".join(printable(_fault(fault)) for fault in found.faults), "Faults")
-        if (form := found.proposed) is not None:
-            yield from format_lines(form)
+        said, lines_of_site = advise([fault.fault for fault in found.faults])
+        told = (printable(_fault(fault, str(one))) for fault, one in zip(found.faults, said, strict=True))
+        yield Verbatim("\n".join(told), "Faults")
+        yield from lines_blocks(lines_of_site)
         if lines := _to_add(found.faults):
             yield Prose(
                 "Lines for the bounds file, which fix some or all of these faults. The bounds are public and the same "
@@ -100,17 +100,7 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
     yield from (Prose(f"warning: {text}") for text in found.warnings())
 
 
-def format_lines(form: FileFormat) -> Iterator[PageBlock]:
-    """Yield the lines by which a site states this format, and where they belong."""
-    if form.place == OWN_SETTINGS_FILE:
-        yield Prose(f"Lines for {form.place}, in place of its [file], [aliases] and [dates]:")
-    else:
-        yield Prose(f"Make {form.place} beside the file, or replace what it has by this:")
-    yield Verbatim("\n".join(map(printable, form.sections())), "Lines for the site")
-
-
-def _fault(fault: TableFault) -> str:
-    what = str(in_list(fault.fault))
+def _fault(fault: TableFault, what: str) -> str:
     if not fault.rows:
         return what
     where = "" if fault.code == "row.empty" else f"column {shown(fault.column)}, "
