@@ -97,7 +97,11 @@ def test_the_epsilon_that_counts_is_the_true_one() -> None:
 def test_the_curators_protocol_withstands_nobody_who_deviates() -> None:
     (fault,) = policy("min_colluders = 1").faults(study(by_curator()))
     assert fault.code == "terms.min_colluders"
-    assert fault.fields == {"wanted": 1, "protocol": "pathak2010", "held": "needs semi-honest participants"}
+    assert fault.fields == {
+        "wanted": 1,
+        "protocol": "pathak2010",
+        "held": "needs participants who follow the protocol",
+    }
 
 
 def many(dropouts: int) -> str:
@@ -116,7 +120,11 @@ def test_a_sparse_graph_withstands_nobody_who_deviates(said: str) -> None:
     agreement = study(said).agreement()
     (fault,) = policy("min_colluders = 1").faults_of(study(said), agreement)
     assert fault.code == "terms.min_colluders"
-    assert fault.fields == {"wanted": 1, "protocol": "secure_sum", "held": "needs semi-honest participants"}
+    assert fault.fields == {
+        "wanted": 1,
+        "protocol": "secure_sum",
+        "held": "needs participants who follow the protocol",
+    }
     assert policy("min_colluders = 0").faults_of(study(said), agreement) == []
 
 
