@@ -167,7 +167,7 @@ def test_the_plan_judges_the_sums_of_a_description() -> None:
     assert len(plan_cases(Request("describe", Fraction(1), through_protocol=True))) == 1 + len(DEVIATIONS)
     (mutant,) = plan_cases(Request("describe", Fraction(1), mutant="silent-party", through_protocol=True))
     assert "silent-party" in mutant.case.name
-    with refused("noise.not_in_sum"):
+    with refused("noise.not_of_protocol"):
         plan_cases(Request("describe", Fraction(1), noise="vg"))
 
 
