@@ -19,7 +19,6 @@ from smc_dp.core.kinds import limit_keys
 from smc_dp.core.toml import toml_key
 from smc_dp.data.columns import (
     EMPTY_CELL_RULES,
-    LEAVE_OUT,
     NUMERIC_OUTCOME,
     Aliases,
     BinnedColumn,
@@ -50,10 +49,7 @@ def _level(value: object) -> str:
 def _class_name(value: object) -> str:
     if isinstance(value, float):
         raise InputError("classes.regression", why=NUMERIC_OUTCOME, got=shown(value))
-    found = _level(value)
-    if not found.strip() or not found.isprintable():
-        raise InputError("classes.wrong_name", got=shown(value))
-    return found
+    return _level(value)
 
 
 def _is_date(value: object) -> bool:
@@ -61,11 +57,11 @@ def _is_date(value: object) -> bool:
 
 
 def _empty_cell(value: object) -> Any:
-    if isinstance(value, str | int | float):
+    if isinstance(value, str | float) or (isinstance(value, int) and value.bit_length() <= _LONGEST_LEVEL):
         return value
     if isinstance(value, datetime.date) and _is_date(value):
         return value.isoformat()
-    raise InputError("missing.wrong_rule", rules=_RULES, got=shown(value))
+    raise InputError("missing.wrong_rule", wanted=f"a value of the column or one of {_RULES}", got=shown(value))
 
 
 def _column(value: object) -> object:
@@ -252,11 +248,7 @@ class BoundsFile(Document):
         label = self.label_name
         for section in ("missing", "aliases"):
             for name in getattr(self, section):
-                if name == label and section == "missing" and self.missing[name] != LEAVE_OUT:
-                    yield InputFault(
-                        "missing.not_for_classes", {"rule": LEAVE_OUT, "got": shown(self.missing[name])}
-                    ).within(f"[missing] {name[:_SHOWN]}")
-                elif name not in self.columns and name != label:
+                if name not in self.columns and name != label:
                     unnamed = (
                         "[label] is missing" if self.label is None else "the line column = ... of [label] is missing"
                     )
@@ -278,42 +270,18 @@ class BoundsFile(Document):
         if name in self.aliases and _kind(stated) != _LEVELS:
             raise InputError("aliases.not_categorical", name=name[:_SHOWN])
         if isinstance(stated, BinsValue):
-            return BinnedColumn(name, tuple(stated.bins), _number(name, rule))
+            return BinnedColumn(name, tuple(stated.bins), rule)
         if _kind(stated) == _LEVELS:
             known = {canonical_level(level): level for level in stated}
-            level = None if rule is None else _level_in(name, rule)
+            level = None if rule is None else str(rule).lower() if isinstance(rule, bool) else str(rule)
             missing = None if level is None else known.get(canonical_level(level), level)
             return CategoricalColumn(name, tuple(stated), missing, self._aliases(name, stated))
         if _kind(stated) == _DATES:
-            if rule is not None and not isinstance(rule, str):
-                raise _no_rule(name, rule)
             return DateColumn(name, stated[0], stated[1], rule)
-        return NumericColumn(name, stated[0], stated[1], _number(name, rule))
+        return NumericColumn(name, stated[0], stated[1], rule)
 
     def _aliases(self, name: str, levels: list[str]) -> Aliases:
         """Return the other texts of each level; a section may write a level in any form that is compared as equal."""
         known = {canonical_level(level): level for level in levels}
         stated = self.aliases.get(name, {})
         return tuple((known.get(canonical_level(key), key), tuple(texts)) for key, texts in stated.items())
-
-
-def _number(name: str, rule: Any) -> Any:
-    """Return the rule for empty cells of numbers, a whole number as a float; the column checks whether it fits."""
-    if rule is None or isinstance(rule, str):
-        return rule
-    if isinstance(rule, bool):
-        raise InputError("missing.not_a_number", got=rule).within(f"[missing] {name[:_SHOWN]}")
-    try:
-        return float(rule)
-    except OverflowError:
-        raise InputError("missing.too_large", rule=shown(rule)).within(f"[missing] {name[:_SHOWN]}") from None
-
-
-def _level_in(name: str, rule: Any) -> str:
-    if isinstance(rule, float):
-        raise _no_rule(name, rule)
-    return _level(rule)
-
-
-def _no_rule(name: str, rule: object) -> InputError:
-    return InputError("missing.wrong_rule", rules=_RULES, got=shown(rule)).within(f"[missing] {name[:_SHOWN]}")

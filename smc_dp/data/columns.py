@@ -26,6 +26,7 @@ EMPTY_CELL_RULES = (CATEGORY, INDICATOR, LEAVE_OUT)
 Aliases: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """Levels, each with the other texts that mean it."""
 _NO_ALIASES = ("aliases", ())
+_FLOAT_BITS = 1024  # of whole numbers that are floats
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,7 @@ class NumericColumn:
     def check(self) -> None:
         """Raise InputError unless the range and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
-        if not (math.isfinite(self.low) and math.isfinite(self.high)):
-            raise InputError("columns.not_finite", low=self.low, high=self.high).within(where)
-        if not self.high / 2 - self.low / 2 > 0:  # the halves cannot overflow
+        if not 0 < self.high / 2 - self.low / 2 < math.inf:  # the halves cannot overflow
             raise InputError("columns.no_order", low=self.low, high=self.high).within(where)
         _check_number(self, self.low, self.high, (INDICATOR, LEAVE_OUT))
 
@@ -121,20 +120,16 @@ class CategoricalColumn:
     def check(self) -> None:
         """Raise InputError unless the categories, aliases and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
-        if not self.forms:
-            raise InputError("columns.no_category").within(where)
-        if "" in self.forms:
-            raise InputError("columns.empty_category").within(where)
-        if len(set(self.forms)) != len(self.forms):
-            raise InputError("columns.same_category").within(where)
+        different = {*self.forms} - {""}
+        if not different or len(different) != len(self.forms):
+            raise InputError("columns.wrong_categories").within(where)
         places = check_aliases(where, self.categories, self.aliases)
         if self.missing is None:
             return
         if twofold := [rule for rule in EMPTY_CELL_RULES if rule in places]:
             raise InputError("missing.rule_and_category", rule=shown(twofold[0])).within(where)
         if self.missing not in (CATEGORY, LEAVE_OUT) and self.missing not in self.categories:
-            wanted = f'one of its categories, "{CATEGORY}" or "{LEAVE_OUT}"'
-            raise InputError("missing.unknown_category", wanted=wanted, got=shown(self.missing)).within(where)
+            raise _wrong_rule(self, f'one of its categories, "{CATEGORY}" or "{LEAVE_OUT}"')
 
 
 @dataclass(frozen=True)
@@ -169,13 +164,12 @@ class DateColumn:
             raise InputError("columns.no_order_of_dates", first=str(self.first), last=str(self.last)).within(where)
         if self.missing is None or self.missing in (INDICATOR, LEAVE_OUT):
             return
-        wanted = f'a date from {self.first} to {self.last}, "{INDICATOR}" or "{LEAVE_OUT}"'
         try:
             inside = self.first <= parse_iso_date(self.missing) <= self.last
         except ValueError:
             inside = False
         if not inside:
-            raise InputError("missing.no_date_inside", wanted=wanted, got=shown(self.missing)).within(where)
+            raise _wrong_rule(self, f'a date from {self.first} to {self.last}, "{INDICATOR}" or "{LEAVE_OUT}"')
 
 
 @dataclass(frozen=True)
@@ -262,10 +256,10 @@ def check_aliases(where: str, levels: Iterable[str], aliases: Aliases) -> dict[s
 
 
 def set_floats(frozen: object, *names: str) -> None:
-    """Replace whole numbers by floats, so that 0 and 0.0 are one bound, in a digest too."""
+    """Replace whole numbers by floats, so that 0 and 0.0 are one bound, in a digest too; too large ones stay."""
     for name in names:
         value = getattr(frozen, name)
-        if isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < _FLOAT_BITS:
             object.__setattr__(frozen, name, float(value))
 
 
@@ -289,7 +283,9 @@ def _check_number(column: NumericColumn | BinnedColumn, low: float, high: float,
     rule = column.missing
     if rule is None or rule in rules or (isinstance(rule, float) and low <= rule <= high):
         return
-    wanted = " or ".join(f'"{known}"' for known in rules)
-    raise InputError("missing.no_number_inside", low=low, high=high, wanted=wanted, got=shown(rule)).within(
-        f"column {shown(column.name)}"
-    )
+    raise _wrong_rule(column, f"a number from {low:g} to {high:g}, " + " or ".join(f'"{known}"' for known in rules))
+
+
+def _wrong_rule(column: Column, wanted: str) -> InputError:
+    fault = InputError("missing.wrong_rule", wanted=wanted, got=shown(column.missing))
+    return fault.within(f"column {shown(column.name)}")

@@ -19,7 +19,7 @@ _ROUNDS = 8
 
 
 def examine_refused(
-    error: InputError, path: Path, source: str, bounds: Bounds, label: str | None = None
+    error: InputError, path: Path, source: str, bounds: Bounds
 ) -> tuple[InputError, tuple[TableFault, ...]]:
     """Return the refusal of a file with the whole line, and the faults of its cells that no line of the site mends.
 
@@ -38,7 +38,7 @@ def examine_refused(
                 break
             settings = more
             continue
-        for found in examine_table(table, bounds, label or bounds.label).faults if table.rows else ():
+        for found in examine_table(table, bounds, bounds.label).faults if table.rows else ():
             settings = joined(settings, found.settings)
             left = left if found.settings else (*left, found)
         break

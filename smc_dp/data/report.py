@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.catalogue import CatalogueEntry, DatasetCheck
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
+from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.refused_input import advise
 from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
 from smc_dp.data.validation_errors import TableFault
@@ -24,21 +25,21 @@ _RULES = {
 }
 
 
-def catalogue_table(entries: Sequence[CatalogueEntry]) -> PageTable:
-    """Return the data sets and their states."""
-    tested = ((e, f"{e.test_rows:,}" if e.test_rows else "") for e in entries)
+def dataset_table(folder: Path | None) -> PageTable:
+    """Return the data sets, and whether their files are in this folder."""
+    tested = ((name, e, f"{e.test_rows:,}" if e.test_rows else "") for name, e in DATASET_INFO.items())
     rows = (
-        (e.name, e.state, f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.description, e.paper)
-        for e, test in tested
+        (name, e.state(folder), f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.description, e.paper)
+        for name, e, test in tested
     )
     return PageTable("Data sets", _HEADINGS, tuple(rows), numbers=(2, 3, 4, 5))
 
 
-def file_check(check: DatasetCheck) -> Prose:
+def file_check(name: str, fault: Fault | None) -> Prose:
     """Return a file of a data set, and what is wrong with it if anything is."""
-    if check.fault is None:
-        return Prose(f"ok: {check.file}", "data.file_as_recorded")
-    return Prose(f"WRONG: {check.fault}", check.fault.code)
+    if fault is None:
+        return Prose(f"ok: {name}", "data.file_as_recorded")
+    return Prose(f"WRONG: {fault}", fault.code)
 
 
 def column_table(bounds: Bounds) -> Iterator[PageBlock]:

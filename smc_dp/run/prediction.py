@@ -21,7 +21,7 @@ from smc_dp.data.preprocess import EncodedTable
 from smc_dp.data.refused_input import advise
 from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_labels, texts_or_nothing
 from smc_dp.data.table import Table
-from smc_dp.data.validation_errors import TableFault, UnfitTableError
+from smc_dp.data.validation_errors import TableFault
 from smc_dp.methods.model import FourierFeatures, Weights, choose_classes, probabilities, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
 from smc_dp.run.one_class import only_class
@@ -267,10 +267,7 @@ def _of_array(rows: Array, bounds: Bounds) -> FittingRows:
 
 def _encoded(table: Table, bounds: Bounds) -> tuple[FittingRows, Array | None, tuple[TableFault, ...]]:
     """Return the rows that fit, their labels where the table has them, NaN for a row without, and faults of labels."""
-    try:
-        found = encode_fitting_rows(table, bounds)
-    except UnfitTableError as error:
-        raise InputError(error.table_fault.placed(table.source, released=True)) from None
+    found = encode_fitting_rows(table, bounds)
     if bounds.label is None or bounds.label not in table.columns:
         return found, None, ()
     kept = found.encoded.kept

@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError
 from smc_dp.core.writing import replace_file
 
 
@@ -79,27 +78,15 @@ def _exact(figure: float | None) -> str:
     return "" if figure is None else repr(figure).removesuffix(".0")
 
 
-def _figure(text: str) -> float | None:
-    return float(text) if text else None
+def trial_as_dict(trial: Trial) -> dict[str, Any]:
+    """Return plain values for JSON, which has neither infinity nor NaN."""
+    return {**asdict(trial), "epsilon": repr(trial.epsilon), "auc": None if math.isnan(trial.auc) else trial.auc}
 
 
-def trials_from_csv(content: bytes, where: str) -> list[Trial]:
-    """Return the trials of a table that `trials_to_csv` wrote; InputError for anything else."""
-    rows = list(csv.reader(io.StringIO(content.decode("utf-8", errors="replace"))))
-    if not rows or tuple(rows[0]) != TRIAL_COLUMNS:
-        raise InputError("results.no_table", where=where)
-    try:
-        return [
-            Trial(
-                *(r[0], r[1], r[2], r[3]),
-                *(float(r[4]), float(r[5]), int(r[6])),
-                *(float(r[7]), float(r[8]), float(r[9])),
-                *(_figure(r[10]), _figure(r[11]), int(r[12])),
-            )
-            for r in rows[1:]
-        ]
-    except (ValueError, IndexError) as error:
-        raise InputError("results.bad_row", where=where, reason=str(error)) from error
+def trial_from_dict(found: dict[str, Any]) -> Trial:
+    """Return the trial that made these values; raise TypeError, ValueError or KeyError for others."""
+    auc = math.nan if found["auc"] is None else found["auc"]
+    return Trial(**{**found, "epsilon": float(found["epsilon"]), "auc": auc})
 
 
 def summarise(trials: Sequence[Trial], measure: str) -> Summary:

@@ -1,6 +1,6 @@
 """Run of a plan into a folder: in parallel through joblib, cell by cell, going on where an earlier run was stopped.
 
-The folder: plan.json (plan, digest, our version), cells/ (a table and the statements of every finished cell),
+The folder: plan.json (plan, digest, our version), cells/ (trials and statements of every finished cell),
 results.csv, statements.json, failures.json. Only the process that calls writes.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from joblib import Parallel, cpu_count, delayed  # names of this file: a test may replace them before scikit-learn loads
 
 from smc_dp.core.errors import InputError
-from smc_dp.core.reading import read_file, require_list
+from smc_dp.core.reading import require_list
 from smc_dp.core.version import __version__
 from smc_dp.core.writing import replace_file
 from smc_dp.data.load_pool import Pool, load_pool
@@ -66,12 +66,12 @@ def run_grid(
             failures.append({"failure": outcome.failure, **outcome.cell.describe()})
         if hear is not None:
             hear(done, len(failures), len(cells))
-    return _assemble(folder, [cell for cell in cells if _table(folder, cell).exists()], failures)
+    return _assemble(folder, [cell for cell in cells if _file(folder, cell).exists()], failures)
 
 
 def unfinished_cells(plan: GridPlan, folder: Path) -> list[GridCell]:
-    """Return the cells of the plan that have no table in this folder, in the order of work."""
-    return [cell for cell in plan.cells() if not _table(folder, cell).exists()]
+    """Return the cells of the plan that have no file in this folder, in the order of work."""
+    return [cell for cell in plan.cells() if not _file(folder, cell).exists()]
 
 
 def check_folder(plan: GridPlan, folder: Path) -> None:
@@ -85,10 +85,8 @@ def check_folder(plan: GridPlan, folder: Path) -> None:
     if not (folder / "plan.json").exists():
         raise InputError("results.not_empty", folder=str(folder))
     found = results.read_json(folder / "plan.json")
-    if found.get("version") != __version__:
-        raise InputError("results.other_version", folder=str(folder), version=__version__)
-    if found.get("digest") != plan.digest:
-        raise InputError("results.other_plan", folder=str(folder))
+    if not _about(plan).items() <= found.items():
+        raise InputError("results.other_plan", folder=str(folder), version=__version__)
 
 
 def _start(plan: GridPlan, folder: Path) -> None:
@@ -97,8 +95,11 @@ def _start(plan: GridPlan, folder: Path) -> None:
     except OSError as error:
         raise InputError("results.folder_not_made", folder=str(folder), reason=error.strerror) from error
     if not (folder / "plan.json").exists():
-        about = {"version": __version__, "digest": plan.digest}
-        results.write_json(folder / "plan.json", {**about, "plan": plain_data(plan)})
+        results.write_json(folder / "plan.json", {**_about(plan), "plan": plain_data(plan)})
+
+
+def _about(plan: GridPlan) -> dict[str, str]:
+    return {"version": __version__, "digest": plan.digest}
 
 
 def _outcomes(
@@ -160,37 +161,35 @@ def count_workers(pool: Pool, jobs: int | None) -> int:
     return max(1, min(cores, (MEMORY - 2 * size) // (2 * size)))
 
 
-def _table(folder: Path, cell: GridCell) -> Path:
-    return folder / "cells" / f"{cell.key}.csv"
+def _file(folder: Path, cell: GridCell) -> Path:
+    return folder / "cells" / f"{cell.key}.json"
 
 
 def _keep(folder: Path, outcome: TaskOutcome) -> None:
-    """Write the statements of a cell, and then its table, by which it counts as finished."""
-    table = _table(folder, outcome.cell)
+    """Write the trials and the statements of a cell, which then counts as finished."""
     statements = [
         {"epsilon": epsilon, "statement": asdict(s), "plain_words": s.plain_words()}
         for epsilon, s in outcome.statements
     ]
-    results.write_json(table.with_suffix(".json"), {**outcome.cell.describe(), "statements": statements})
-    replace_file(table, results.trials_to_csv(outcome.trials), str(table))
+    found = {"trials": list(map(results.trial_as_dict, outcome.trials)), "statements": statements}
+    results.write_json(_file(folder, outcome.cell), {**outcome.cell.describe(), **found})
 
 
-def _finished(table: Path) -> tuple[list[Trial], list[Any]]:
+def _finished(file: Path) -> tuple[list[Trial], list[Any]]:
     """Return the trials and statements of a finished cell; InputError that says what to delete."""
-    document = table.with_suffix(".json")
     try:
-        trials = results.trials_from_csv(read_file(table), str(table))
-        return trials, require_list(f"{document}: statements", results.read_json(document).get("statements"))
-    except InputError as error:
-        more = f"; delete {table}, and the same command makes both files of the cell anew"
-        raise InputError(error.fault.followed_by(more)) from error
+        found = results.read_json(file)
+        trials = [results.trial_from_dict(each) for each in require_list(f"{file}: trials", found.get("trials"))]
+        return trials, require_list(f"{file}: statements", found.get("statements"))
+    except (InputError, TypeError, ValueError, KeyError) as error:
+        why = str(error) if isinstance(error, InputError) else f"{file}: a trial is not as it was written"
+        raise InputError("results.no_cell", why=why, file=str(file)) from error
 
 
 def _assemble(folder: Path, cells: Iterable[GridCell], failures: list[dict[str, Any]]) -> ExperimentGrid:
     trials, statements = list[Trial](), dict[str, dict[str, Any]]()
     for cell in cells:
-        table = _table(folder, cell)
-        more, found_statements = _finished(table)
+        more, found_statements = _finished(_file(folder, cell))
         trials += more
         for found in found_statements:
             names = {"dataset": cell.setting.name, "method": cell.entry.label}

@@ -62,7 +62,7 @@ def test_the_same_command_goes_on_and_another_is_refused(folder, capsys):
     command = [*SMALL, "--repeats", "1", "--insecure-seed", "3", "--out", "out"]
     assert main(command) == 0
     first = table(folder / "out")
-    (next((folder / "out" / "cells").glob("*wsum*.csv"))).unlink()
+    (next((folder / "out" / "cells").glob("*wsum*.json"))).unlink()
     assert main(command) == 0
     same = [name for name in first[0] if name != "seconds"]
     assert [[r[n] for n in same] for r in table(folder / "out")] == [[r[n] for n in same] for r in first]
@@ -160,14 +160,14 @@ def test_data_list(folder, capsys):
 
 
 def test_data_verify_names_what_is_wrong(folder, capsys):
-    assert "--data-dir" in refusal(capsys, folder, "lab", "data", "verify")
-    assert "not a folder" in refusal(capsys, folder, "lab", "data", "verify", "--data-dir", "nowhere")
+    for given in ([], ["--data-dir", "nowhere"]):
+        assert "wanted the folder" in refusal(capsys, folder, "lab", "data", "verify", *given)
     (folder / "files" / "a9a").mkdir(parents=True)
     (folder / "files" / "a9a" / "a9a.gz").write_bytes(b"not it")
     assert main(["lab", "data", "verify", "--data-dir", "files"]) == 2
     out, err = capsys.readouterr()
     assert "not as recorded: a9a/a9a.gz," in err
-    assert "WRONG: a9a/a9a.gz: wanted SHA-256" in out
+    assert "WRONG: data file files/a9a/a9a.gz: wanted SHA-256" in out
     assert "ok " not in out
 
 

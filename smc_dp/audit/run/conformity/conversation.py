@@ -170,7 +170,8 @@ def check_headers(evidence: Evidence) -> CheckOutcome:
     if schedule.free_kinds and _absences(evidence, ()).marks:  # how far who dropped out came is not known
         return not_possible("toy_run.headers_differ", kinds=schedule.free_kinds)
     for kind in (k for k in program.kinds if k.__name__ in schedule.free_kinds):
-        return failed("headers.differ", protocol=program.name, kind=kind.__name__, step=kind.step)
+        said = " ".join((kind.__doc__ or "").split())
+        return failed("headers.differ", protocol=program.name, kind=kind.__name__, step=kind.step, described=said)
     return passed("headers.hold", headers=len(evidence.envelopes), runs=schedule.runs)
 
 
