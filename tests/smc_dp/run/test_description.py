@@ -139,7 +139,7 @@ def edited(run: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Pat
         (lambda d: d["parameters"].update(by="age"), "describe.column_of_numbers"),
         (lambda d: d["parameters"].update(by="ward"), "describe.no_such_column"),
         (lambda d: d["parameters"].update(by=""), "text.not_one_line"),
-        (lambda d: d["parameters"].update(tables="lab*sex"), "describe.table_twice"),
+        (lambda d: d["parameters"].update(tables="lab*sex"), "describe.no_pair"),
         (lambda d: d.update(weights=[0.0]), "release.weights_or_description"),
         (lambda d: d.pop("description"), "release.weights_or_description"),
         (lambda d: d["parameters"].update(center=False), "bounds.not_whole"),
