@@ -84,7 +84,7 @@ def read(content: bytes, form: FileFormat = DEFAULT_FORMAT) -> Table:
 
 
 def forms() -> list[FileFormat]:
-    pairs = list(itertools.product((",", ";", "\t", "|", "^"), (".", ",")))
+    pairs = list(itertools.product((",", ";", "\t", "|", "§"), (".", ",")))
     dates = itertools.cycle(DATES)
     return [
         FileFormat(s, d, e, ("NA", "k. A."), next(dates), thousands={"utf-8": ".,"[d == "."]}.get(e))
@@ -134,9 +134,9 @@ def in_other_files(folder: Path) -> list[Path]:
     }
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    beside = FileFormat("^", ",", "cp1252", ("NA",), "dd/mm/yyyy")
+    beside = FileFormat("§", ",", "cp1252", ("NA",), "dd/mm/yyyy")
     (folder / "beside.csv.gz").write_bytes(gzip.compress(written(beside, "NA")))
-    said = 'separator = "^"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["NA"]\ndates = "dd/mm/yyyy"\n'
+    said = 'separator = "§"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["NA"]\ndates = "dd/mm/yyyy"\n'
     (folder / "beside.csv.gz.toml").write_text(f"[file]\n{said}", encoding="utf-8")
     columns: dict[str, Any] = dict(zip(NAMES, map(list, zip(*ROWS, strict=True)), strict=True))
     columns |= {"größe": [float(text) for text in columns["größe"]]}
@@ -204,6 +204,7 @@ MENDED: dict[str, tuple[bytes, str, str]] = {
     "truths": (b"age\nTRUE\nF\n", "", 'true = ["TRUE"] and false = ["F"] into [file]'),
     "names in quotes": (b'"age";"y"\n1;2\n', "", 'separator = ";"'),
     "names in quotes and a rare mark": (b'"age"^"y"\n1^2\n', "", 'separator = "^"'),
+    "names in quotes and a mark of two bytes": ('"age"¦"y"\n1¦2\n'.encode(), "", 'separator = "¦"'),
     "commas": (b"age,y\n1,2\n", 'separator = ";"', 'separator = ","'),
     "a word among gaps": (b'age\n"  NA \n"\n', "", 'missing = [" \\u0020NA \\U0000000a"]'),
     "a decimal comma": (b'age\n"3,5"\n', "", '(a decimal comma; wanted a point, or write decimal = ","'),
@@ -312,7 +313,7 @@ def test_a_form_is_a_plain_small_file_with_one_section(tmp_path: Path) -> None:
     for content, said in (
         ("[file]\nheader = false\n", "file: unknown key 'header', wanted one of 'separator', 'decimal', "),
         ("[columns]\nage = [0, 1]\n", "unknown key 'columns'"),
-        ("[file]\nseparator = ''\n", "file: separator: wanted a single ASCII character"),
+        ("[file]\nseparator = ''\n", "file: separator: wanted a single character"),
         ("[file\n", "is not TOML"),
         ("[file]\nmissing = ['" + "x" * (1 << 22) + "']\n", "is larger than"),
     ):
