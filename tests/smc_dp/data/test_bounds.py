@@ -124,6 +124,11 @@ def test_rows_are_mapped_clipped_scaled_and_get_a_bias():
     assert encode_classes(table, parse_bounds(TEXT), "outcome").tolist() == [1, 0]
 
 
+def test_bounds_are_centred_by_a_truth_value_alone():
+    with refused("bounds.center_not_bool", got="'no'"):
+        Bounds((NumericColumn("a", 0.0, 4.0),), ("0", "1"), center="no")  # type: ignore[arg-type]
+
+
 def test_without_centring_zero_stays_zero_and_without_bias_nothing_is_appended():
     bounds = Bounds((NumericColumn("a", 0.0, 4.0),), ("0", "1"), clip=1.0, bias=0.0, center=False)
     X = encode_rows(parse_csv(b"a\n0\n1\n9\n", "t"), bounds)
