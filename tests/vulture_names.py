@@ -74,8 +74,6 @@ filters
 # A template reads it: smc_dp/pages/page.html.j2.
 new_sheet
 
-# The solver's certificate: tests hold it against exact arithmetic.
-
 # `inspect` and typer read these of a command that is made of settings.
 __signature__
 __annotations__

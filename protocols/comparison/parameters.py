@@ -10,6 +10,7 @@ from protocols.arithmetic.ring import Ring
 from protocols.comparison import steps
 from protocols.crypto import dgk
 from protocols.errors import LocalError
+from protocols.runtime.session import read_parameters
 
 LEAST_BITS = 2  # the top bit is the sign, and there must be a bit below it to compare
 
@@ -33,10 +34,7 @@ class Comparisons:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Comparisons:
         """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
-        names = [field.name for field in fields(cls)]
-        if len(plain) != len(names) or not all(type(plain.get(name)) is int for name in names):
-            raise LocalError("comparison.parameters_not_plain")
-        return cls(**plain)
+        return read_parameters(cls, plain, {field.name: int for field in fields(cls)})
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for line 0 of a transcript."""

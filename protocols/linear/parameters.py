@@ -10,7 +10,8 @@ from typing import Any
 from protocols.comparison.garbled import part_bytes, part_count
 from protocols.crypto import commitment, encapsulation, garbling, masking, oblivious
 from protocols.errors import LocalError
-from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_parameters
+from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters
+from protocols.runtime.session import read_names, read_parameters
 
 GO_BYTES = MASK_SEED_BYTES = 32
 _LEAST_DEGREE = 2
@@ -40,11 +41,8 @@ class Parameters(WeightParameters):
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Parameters:
         """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
-        types = {"parties": list, "dimension": int, "ring_bits": int, "ring_degree": int, "agreed": str}
-        made = cls(**parse_parameters(plain, types))
-        if made.as_dict() != plain:
-            raise LocalError("linear.parameters_not_derived")
-        return made
+        numbers = dict.fromkeys(("dimension", "ring_bits", "ring_degree"), int)
+        return read_parameters(cls, plain, {"parties": read_names, **numbers, "agreed": str})
 
     def as_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values: they enter the session id and line 0 of the transcript."""

@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from protocols.arithmetic.ring import Ring, Vector
 from protocols.errors import LocalError
 
@@ -43,11 +40,3 @@ class WeightParameters:
         for vector in vectors:
             if vector and len(vector) != self.dimension:
                 raise LocalError("vector.of_another_length", dimension=self.dimension, length=len(vector))
-
-
-def parse_parameters(plain: Mapping[str, Any], types: Mapping[str, type]) -> dict[str, Any]:
-    """Return these parameters of a document; raise `LocalError` where one is missing or of another type."""
-    wrong = [name for name, kind in types.items() if type(plain.get(name)) is not kind]
-    if wrong or not all(isinstance(name, str) for name in plain["parties"]):
-        raise LocalError("parameters.missing", missing=", ".join(wrong) or "parties")
-    return {name: plain[name] for name in types} | {"parties": tuple(plain["parties"])}

@@ -13,7 +13,8 @@ from protocols.comparison import steps
 from protocols.crypto import admission, commitment
 from protocols.crypto.paillier import EXPONENTS
 from protocols.errors import LocalError
-from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters, parse_parameters
+from protocols.pathak2010.noisy_sum import SIZE_BITS, WeightParameters
+from protocols.runtime.session import read_names, read_parameters
 
 SIGMA = 64  # statistical security of every mask, in bits
 TIE_SECURITY = 40  # two parties draw equal tie bits with probability below 2**-40 in any run
@@ -54,12 +55,9 @@ class Parameters(WeightParameters):
 
         Without a value, exponents are full: they were in all transcripts before there was a choice.
         """
-        types = {"parties": list, "dimension": int, "key_bits": int, "ring_bits": int, "comparison": str, "agreed": str}
-        free = parse_parameters(plain, types) | {"exponents": plain.get("exponents", "full")}
-        made = cls(**free)
-        if made.as_dict() != plain:
-            raise LocalError("pathak2010.parameters_not_derived")
-        return made
+        numbers = dict.fromkeys(("dimension", "key_bits", "ring_bits"), int)
+        texts = dict.fromkeys(("comparison", "agreed", "exponents"), str)
+        return read_parameters(cls, plain, {"parties": read_names, **numbers, **texts}, exponents="full")
 
     @property
     def tie_bits(self) -> int:

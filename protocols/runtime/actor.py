@@ -233,7 +233,7 @@ class Actor(RoleStepper):
     @override
     def doubt(self, sender: str, rule: Fault) -> None:
         if self.stage is None:
-            raise LocalError("doubt.outside_a_stage", name=self.name, sender=sender)
+            raise LocalError("stage.needed", name=self.name, what=f"doubt of {sender}")
         number = self.last.get(sender)
         self.inbox.note(Note(sender, number, rule))
         read = [entry for entry in self.inbox.log if (entry.sender, entry.number) == (sender, number)]

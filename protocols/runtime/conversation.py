@@ -125,12 +125,12 @@ class PredictedTraffic:
     signed: int = 0
 
 
-def predict_traffic(program: Program, p: Any, conversation: Conversation, overhead: int = 0) -> PredictedTraffic:
-    """Return the traffic of this conversation; `overhead`: extra bytes of a link for each message.
+def predict_traffic(program: Program, p: Any, conversation: Conversation) -> PredictedTraffic:
+    """Return the traffic of this conversation.
 
     Raise `LocalError` for a conversation that cannot be one of this program.
     """
-    return _Course(program, p, conversation, overhead).run()
+    return _Course(program, p, conversation).run()
 
 
 @dataclass
@@ -146,8 +146,8 @@ class _Stand:
 class _Course:
     """One pass over a conversation."""
 
-    def __init__(self, program: Program, p: Any, conversation: Conversation, overhead: int) -> None:
-        self._program, self._p, self._talk, self._overhead = program, p, conversation, overhead
+    def __init__(self, program: Program, p: Any, conversation: Conversation) -> None:
+        self._program, self._talk = program, conversation
         everybody = [name for names in conversation.groups.values() for name in names]
         pinned = dict.fromkeys(program.participants(p), bytes(PUBLIC_BYTES))
         self._size = body_bytes(Session(program, p, pinned, bytes(SESSION_BYTES)))
@@ -255,7 +255,7 @@ class _Course:
         body = self._size(self._talk.groups[group][0], to, kind, stage)
         if body is None:
             raise LocalError("conversation.message_unknown", name=self._program.name, kind=kind)
-        return envelope.wire_size(len(blank.header) - 2 * _text(""), body) + self._overhead
+        return envelope.wire_size(len(blank.header) - 2 * _text(""), body)
 
     def _add(self, stage: str, number: int, size: int) -> None:
         stages = self._found.by_stage

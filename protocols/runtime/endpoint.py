@@ -142,7 +142,7 @@ class Endpoint:
     def rng(self) -> Stream:
         """Randomness of the current stage."""
         if self._rng is None:
-            raise LocalError("randomness.outside_a_stage", name=self.name)
+            raise LocalError("stage.needed", name=self.name, what="randomness")
         return self._rng
 
     @property

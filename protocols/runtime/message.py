@@ -186,23 +186,23 @@ def message(step: str, route: Route, *, as_published: bool = False) -> Callable[
 def _slot(cls: type, name: str, hint: Any) -> FieldSpec:
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     protections = [note for note in notes if isinstance(note, Protection)]
-    if len(protections) != 1:
-        raise LocalError("message.field_not_protected_once", kind=cls.__name__, field=name)
     counts = [note.count for note in notes if isinstance(note, Times)]
-    inner = declared = get_args(hint)[0]
+    inner = declared = get_args(hint)[0] if notes else hint
     numbers, others = declared == words.Vector, get_origin(declared) is tuple
     if numbers or others:
         inner = int if numbers else get_args(declared)[0]
-    if len(counts) != (numbers or others):
-        raise LocalError("message.field_without_one_length", kind=cls.__name__, field=name)
     optional = isinstance(inner, UnionType)
     if optional:
         inner = next(t for t in get_args(inner) if t is not type(None))
     allowed = (*_PLAIN, *_CIPHERTEXTS) if not others else (bool, bytes, *_CIPHERTEXTS)  # of numbers it is a `Vector`
-    if inner not in allowed or (inner in _CIPHERTEXTS) != protections[0].is_ciphertext:
-        raise LocalError("message.field_of_another_type", kind=cls.__name__, field=name)
-    if optional and inner not in _CIPHERTEXTS:  # zero encodes absence, and only among ciphertexts it is no value
-        raise LocalError("message.field_cannot_be_absent", kind=cls.__name__, field=name)
+    if (
+        len(protections) != 1
+        or len(counts) != (numbers or others)
+        or inner not in allowed
+        or (inner in _CIPHERTEXTS) != protections[0].is_ciphertext
+        or (optional and inner not in _CIPHERTEXTS)  # zero encodes absence, and only among ciphertexts it is no value
+    ):
+        raise LocalError("message.field_not_declared", kind=cls.__name__, field=name)
     return FieldSpec(name, inner, optional, protections[0], counts[0] if counts else None)
 
 

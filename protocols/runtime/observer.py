@@ -13,15 +13,13 @@ observer. For each role an engine calls the hooks in this order:
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import InboxEntry
 from protocols.runtime.message import Message
 
 
-class Observer(Protocol):
-    """Observer of a run; no role can reach it."""
+class Observer:
+    """Observer of a run; no role can reach it. Each hook does nothing until it is overridden."""
 
     def stage(self, name: str, stage: str) -> None:
         """Note that a role enters a stage."""

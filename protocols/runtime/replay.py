@@ -33,7 +33,6 @@ from protocols.runtime.actor import Actor, Greetings, LocalProgram
 from protocols.runtime.channel import Counters
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.inbox import Absent, InboxEntry, Note
-from protocols.runtime.observer import Observer
 from protocols.runtime.role_stepper import Progress
 from protocols.runtime.session import FORMAT, Session
 
@@ -79,7 +78,6 @@ def resume(
     counter: int,
     board: Greetings | None = None,
     *,
-    observer: Observer | None = None,
     charge: Callable[[str], None] | None = None,
     refund: Callable[[str], None] | None = None,
     local_program: LocalProgram | None = None,
@@ -97,9 +95,7 @@ def resume(
     if kept.get("counter") != counter:
         raise ReplayError("state.not_the_newest", number=kept.get("counter"), wanted=counter)
     try:
-        make = partial(
-            Actor, observer=observer, charge=charge, refund=refund, local_program=local_program, keeps_spent=keeps_spent
-        )
+        make = partial(Actor, charge=charge, refund=refund, local_program=local_program, keeps_spent=keeps_spent)
         return _restored(session, kept, signer, {} if board is None else board, make)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ReplayError("state.not_restorable", error=type(error).__name__) from None
@@ -129,7 +125,7 @@ def _restored(
     for entry in kept["mail"]:
         inbox.put(InboxEntry(*entry))
     end, why = kept["end"]
-    actor.why = Fault(*why) if isinstance(why, tuple) else Fault(why) if why else None  # older ones have a text
+    actor.why = Fault(*why) if why else None
     actor.forgotten, actor.result = kept["result"]
     if actor.forgotten or end in ("stopped", "gone"):  # another that is done is run again, for its result
         actor.end = end

@@ -247,7 +247,7 @@ class RoleStepper(ABC):
     def once(self, label: str, make: Callable[[Stream], Any]) -> Any:
         """Return a value made from a stream of its own, or the one made before in this stage."""
         if self.stage is None:
-            raise LocalError("secret.outside_a_stage", name=self.name, label=label)
+            raise LocalError("stage.needed", name=self.name, what=label)
         if label not in self.progress.once_values:
             self.measure(KEY_STAGE)
             self.progress.once_values[label] = make(self.seed.fork(f"once {self._entered} {label}"))
@@ -287,7 +287,7 @@ class RoleStepper(ABC):
         """Sign a statement, or return the signature of an equal one again."""
         kind = type(message).__name__
         if self.stage is None:
-            raise LocalError("statement.outside_a_stage", name=self.name, kind=kind)
+            raise LocalError("stage.needed", name=self.name, what=kind)
         payload, place = self.statement_bytes(self.name, message), (self.stage, kind)
         if place not in self.progress.statements:
             self.progress.statements[place] = payload, self.statement_signature(self.name, kind, payload)
@@ -544,7 +544,7 @@ class RoleStepper(ABC):
         """Raise `LocalError` for an undeclared kind or route, or outside a stage."""
         kind = type(message)
         if self.stage is None:
-            raise LocalError("message.sent_outside_a_stage", name=self.name, kind=kind.__name__)
+            raise LocalError("stage.needed", name=self.name, what=kind.__name__)
         if kind not in self.session.program.kinds:
             raise LocalError(
                 "message.of_another_program", name=self.name, kind=kind.__name__, program=self.session.program.name

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, TypeVar
 
 import cbor2
 
@@ -25,6 +26,7 @@ MAX_NAME = 100
 _TAKEN = frozenset({"Hello", "StageEnd", "Absent", "Session"})  # what the runtime itself puts on the wire and on record
 
 Role = Callable[..., Awaitable[Any]]
+_P = TypeVar("_P")
 KeptValues = tuple[tuple[Any, ...], list[Any]]
 """Inputs of a role and results of its finished stages, as a state keeps them."""
 
@@ -219,6 +221,31 @@ class Session:
         """Return the declaration of the message in this participant's greeting, if there is one."""
         greeting = self.program.greeting
         return greeting if greeting and greeting.kind.route.allows(self.kind(name), PUBLIC) else None
+
+
+def read_names(names: Iterable[Any]) -> tuple[str, ...]:
+    """Return the names of parties, as `read_parameters` wants them."""
+    return tuple(map(str, names))
+
+
+def read_parameters(
+    kind: type[_P], plain: Mapping[str, Any], reads: Mapping[str, Callable[[Any], Any]], **absent: Any
+) -> _P:
+    """Return the parameters that `as_dict` wrote, from each value by its function; `absent` has values of those that
+    may be absent.
+
+    Raise `LocalError` unless `as_dict` writes exactly this again: neither True nor 1.0 stands for 1.
+    """
+    try:
+        given = absent | dict(plain)
+        made: Any = kind(**{name: read(given[name]) for name, read in reads.items()})
+        same = json.dumps(made.as_dict(), sort_keys=True) == json.dumps(dict(plain), sort_keys=True)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        same = False
+    if not same:
+        raise LocalError("parameters.not_as_written")
+    found: _P = made
+    return found
 
 
 def session_id(

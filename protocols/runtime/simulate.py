@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, Any, TypeAlias
 
+from typing_extensions import override
+
 from protocols.arithmetic.permutation import Permutation
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -207,7 +209,7 @@ def check_announcements(session: Session, roles: Iterable[Actor], published: Map
             raise PeerError(*broken)
 
 
-class _Wire:
+class _Wire(Observer):
     """Simulated channel with every link of the run: it posts, records, measures and delivers."""
 
     def __init__(self, session: Session, setting: Setting) -> None:
@@ -297,18 +299,18 @@ class _Wire:
 
     # The observer of every actor.
 
+    @override
     def stage(self, name: str, stage: str) -> None:
         self.clock.stage(name, stage)
         self.events.stage(name, stage)
         if self.setting.progress:
             self.setting.progress(name, stage)
 
-    def posted(self, name: str, to: str, message: Message) -> None:
-        pass
-
+    @override
     def started(self, name: str) -> None:
         self.clock.started(name)
 
+    @override
     def sent(self, envelope: Envelope) -> None:
         self.moves += 1
         n = self.transcript.post(envelope)
@@ -327,9 +329,11 @@ class _Wire:
     def _arrive(self, to: str, envelope: Envelope) -> None:
         self._links[to].setdefault(envelope.sender, deque()).append(envelope)
 
+    @override
     def consumed(self, receiver: str, entry: InboxEntry) -> None:
         self.clock.consumed(receiver, entry.sender, entry.number)
 
+    @override
     def read(self, receiver: str, entry: InboxEntry, message: Message) -> None:
         if self.setting.views:
             self.read_by[receiver].append((entry.sender, message))

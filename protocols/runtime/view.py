@@ -20,6 +20,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import cbor2
+from typing_extensions import override
 
 from protocols.arithmetic.rng import KEY_BYTES, Stream
 from protocols.crypto.identity import SIGNATURE_BYTES, Signer
@@ -32,6 +33,7 @@ from protocols.runtime.envelope import HELLO, Envelope, first_greetings, signed_
 from protocols.runtime.inbox import Absent, InboxEntry
 from protocols.runtime.link_decryption import DecryptedEnvelope, LinkDecryption
 from protocols.runtime.message import Key, Message
+from protocols.runtime.observer import Observer
 from protocols.runtime.session import FORMAT, PUBLIC_NAME, Session
 
 MAX_VIEW_BYTES = 1 << 26
@@ -96,11 +98,8 @@ class RecordedView:
         kept = states.load_state(data, _records(session))
         if not isinstance(kept, list) or kept[:_HEAD] != [FORMAT, program.name, program.version]:
             raise ReplayError("view.of_another_program")
-        if len(kept) != _HEAD + len(cls.__dataclass_fields__):
-            raise ReplayError("view.without_its_parts")
-        view = cls(*kept[_HEAD:])
-        if not view._is_well_formed():
-            raise ReplayError("view.part_of_another_type")
+        if len(kept) != _HEAD + len(cls.__dataclass_fields__) or not (view := cls(*kept[_HEAD:]))._is_well_formed():
+            raise ReplayError("view.malformed")
         if view.session != session.id or view.role not in session.names:
             raise ReplayError("view.of_another_session")
         agreed = session.parameters  # a role would do whatever work other ones ask for
@@ -174,28 +173,18 @@ class _KnownSigner:
         return self._signatures.get(message, bytes(SIGNATURE_BYTES))
 
 
-class _Reader:
+class _Reader(Observer):
     """Observer that keeps the messages that the role reads and sends."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[InboxEntry, Message]] = []
         self.written: list[tuple[str, Message]] = []
 
-    def stage(self, name: str, stage: str) -> None:
-        pass
-
-    def sent(self, envelope: Envelope) -> None:
-        pass
-
+    @override
     def posted(self, name: str, to: str, message: Message) -> None:
         self.written.append((to, message))
 
-    def started(self, name: str) -> None:
-        pass
-
-    def consumed(self, receiver: str, entry: InboxEntry) -> None:
-        pass
-
+    @override
     def read(self, receiver: str, entry: InboxEntry, message: Message) -> None:
         self.entries.append((entry, message))
 

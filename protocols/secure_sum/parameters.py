@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,6 +11,7 @@ from protocols.arithmetic.ring import Ring
 from protocols.crypto import masking
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.errors import LocalError
+from protocols.runtime.session import read_names, read_parameters
 from protocols.secure_sum import graph
 from protocols.secure_sum.graph import LEAST_THRESHOLD, Neighbourhood
 
@@ -131,21 +132,10 @@ class Parameters:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Parameters:
         """Return the parameters that `as_dict` wrote; raise `LocalError` for anything that it would not write."""
-        types: dict[str, type] = {
-            **{"parties": list, "colluders": int, "dropouts": int, "sums": list, "ring_bits": int},
-            **{"verifiable": bool, "output": str, "agreed": str},
-        }
-        derived: dict[str, type] = dict.fromkeys(("quorum", "threshold", "honest", "numbers"), int)
-        wrong = [name for name, kind in (types | derived).items() if type(plain.get(name)) is not kind]
-        if wrong or not all(isinstance(name, str) for name in plain["parties"]):
-            raise LocalError("parameters.missing", missing=", ".join(wrong) or "parties")
-        given = {name: plain[name] for name in types} | {"degree": plain.get("degree", 0)}
-        if type(given["degree"]) is not int:
-            raise LocalError("degree.of_another_type")
-        made = cls(**given | {"parties": tuple(plain["parties"]), "sums": _sums(plain["sums"])})
-        if made.as_dict() != plain:
-            raise LocalError("secure_sum.parameters_not_derived")
-        return made
+        numbers = dict.fromkeys(("colluders", "dropouts", "ring_bits", "degree"), int)
+        reads: dict[str, Callable[[Any], Any]] = {"parties": read_names, "sums": _read_sums, "verifiable": bool}
+        reads |= {**numbers, "output": str, "agreed": str}
+        return read_parameters(cls, plain, reads, degree=0)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for line 0 of a transcript."""
@@ -301,10 +291,5 @@ def widths(p: Parameters, name: str) -> dict[str, int]:
     return {"length": p.length(r)} if r < p.R and name == stage(r) else {}
 
 
-def _sums(plain: list[Any]) -> tuple[Blocks, ...]:
-    blocks = [b for blocks in plain if type(blocks) is list for b in blocks]
-    if not all(type(blocks) is list for blocks in plain) or not all(
-        type(b) is list and [type(x) for x in b] == [int, str] for b in blocks
-    ):
-        raise LocalError("sums.not_plain")
-    return tuple(tuple(Block(length, noise) for length, noise in blocks) for blocks in plain)
+def _read_sums(plain: Any) -> tuple[Blocks, ...]:
+    return tuple(tuple(Block(int(length), str(noise)) for length, noise in blocks) for blocks in plain)

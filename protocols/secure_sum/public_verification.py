@@ -151,10 +151,6 @@ def _opens(said: MaskKeys, dealer: int, r: int, of_seed: bool, opened: bytes) ->
     return unmasking.is_promised(said.commitments[r], said.keys[r], dealer, r, of_seed, opened)
 
 
-def _is_verifiable(p: Parameters) -> bool:
-    return p.verifiable
-
-
 PUBLIC_VERIFICATION = PublicVerification(
-    _is_verifiable, published_fault, false_dealer, required_inputs, contradicted_statement
+    lambda p: p.verifiable, published_fault, false_dealer, required_inputs, contradicted_statement
 )

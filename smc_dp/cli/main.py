@@ -88,14 +88,14 @@ def _root(
             count=True,
             show_default=False,
             help="Log the progress of a command to standard error; give it twice to log every message. Write it before "
-            f"the command. {verbose.VARIABLE}=info or debug does the same.",
+            "the command.",
         ),
     ] = 0,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    context.ensure_object(ExitStack).enter_context(verbose.logging_to_stderr(verbose.log_level(more)))
+    context.ensure_object(ExitStack).enter_context(verbose.logging_to_stderr(more))
 
 
 _INTERRUPTED, _TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import MappingProxyType
 
 from typing_extensions import override
 
-from smc_dp.core.errors import ColumnIgnoredWarning, InputError, RowsClippedWarning, one_line, shown
+from smc_dp.core.errors import ColumnIgnoredWarning, RowsClippedWarning, one_line
 
-VARIABLE = "SMC_DP_LOG"
-_LEVELS = MappingProxyType({"": 0, "info": 1, "debug": 2})
 _PACKAGES = ("protocols", "smc_dp")
 _OWN = (ColumnIgnoredWarning, RowsClippedWarning)
 
@@ -28,17 +24,9 @@ class _OneLine(logging.Formatter):
         return one_line(super().format(record))
 
 
-def log_level(verbosity: int) -> int:
-    """Return the level of the log, by so many `-v` or by the variable: 0 nothing, 1 the progress, 2 every message."""
-    said = os.environ.get(VARIABLE, "").strip().lower()
-    if said not in _LEVELS:
-        raise InputError("options.unknown_log_level", variable=VARIABLE, got=shown(said))
-    return max(verbosity, _LEVELS[said])
-
-
 @contextmanager
 def logging_to_stderr(much: int) -> Iterator[None]:
-    """Log both packages to standard error while the block runs; nothing for 0."""
+    """Log both packages to standard error while the block runs: 0 nothing, 1 the progress, 2 every message."""
     if not much:
         yield
         return

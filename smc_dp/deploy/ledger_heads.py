@@ -32,7 +32,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import Hear, PrivateText
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Frame, Lane
-from smc_dp.deploy.store import Store, read_frames
+from smc_dp.deploy.store import SiteStore, read_frames
 from smc_dp.deploy.study import JointStudy, witnesses_of
 from smc_dp.privacy.ledger.head import (
     HeadRequest,
@@ -192,7 +192,13 @@ class LedgerHeads:
     """
 
     def __init__(
-        self, study: JointStudy, own: Approval, signer: Signer, store: Store, witness: Callable[[], Witness], hear: Hear
+        self,
+        study: JointStudy,
+        own: Approval,
+        signer: Signer,
+        store: SiteStore,
+        witness: Callable[[], Witness],
+        hear: Hear,
     ) -> None:
         self._study, self._approval, self._signer, self._store = study, own, signer, store
         self._witness, self._hear = witness, hear

@@ -162,8 +162,7 @@ def _look_at_policy(study: JointStudy, name: str | None, policy: SitePolicy | No
     with found.looking():
         found.agreement = agreement_of(study, files.auxiliary)
     if policy is not None and found.agreement is not None:
-        beyond = policy.faults_of(study, found.agreement)
-        found.add(beyond)
+        found.add(policy.faults(study, found.agreement))
     if policy is None and name in study.parties:
         found.add([_NO_POLICY])
     return found

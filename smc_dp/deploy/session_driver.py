@@ -61,7 +61,6 @@ from typing import Any, Protocol
 from protocols.crypto.identity import Signer
 from protocols.curator import CURATOR_NAME
 from protocols.errors import ProtocolError
-from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import Fault, InputError, InputFault, one_line, shown
 from smc_dp.core.private_text import Hear, PrivateText
@@ -80,7 +79,7 @@ from smc_dp.deploy.site import (
     to_send,
 )
 from smc_dp.deploy.status import missed_session
-from smc_dp.deploy.store import Store, StoreError
+from smc_dp.deploy.store import SiteStore, StoreError
 from smc_dp.deploy.study import APPROVALS, WITNESSES, JointStudy
 from smc_dp.deploy.transcript_heads import TranscriptHeads
 from smc_dp.privacy.ledger.history import History
@@ -162,7 +161,7 @@ class SessionDriver:
     def __init__(
         self,
         member: Member,
-        store: Store,
+        store: SiteStore,
         carrier: Carrier,
         business: Business,
         witness: Callable[[], Witness],
@@ -172,11 +171,10 @@ class SessionDriver:
         keeps_seed: bool = False,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
-        observer: Observer | None = None,
     ) -> None:
         self.member, self._store, self._carrier, self._business = member, store, carrier, business
         self._hear, self._coins, self._keeps_seed = hear, coins, keeps_seed
-        self._clock, self._sleep, self._observer = clock, sleep, observer
+        self._clock, self._sleep = clock, sleep
         self._limits = Arrivals(member.study.unapproved_session(member.agreement.auxiliary))
         self._heads = LedgerHeads(member.study, member.approval, member.signer, store, witness, hear)
         self._closed = TranscriptHeads(member.study, member.name, member.signer, store, witness, hear)
@@ -403,7 +401,7 @@ class SessionDriver:
         session, brings = self._charged or self._charge(approvals)
         site = Site(
             session, study.digest, name, self.member.signer, self._store, brings, self._limits, coins=self._coins,
-            keeps_seed=self._keeps_seed, clock=self._clock, observer=self._observer,
+            keeps_seed=self._keeps_seed, clock=self._clock,
         )  # fmt: skip
         if self._keeps_seed and site.first_seed is None:
             raise InputError("views.too_late")

@@ -24,12 +24,11 @@ from protocols.errors import Fault, PeerError, ProtocolError, ReplayError, shown
 from protocols.runtime.bulletin_board import BulletinBoard
 from protocols.runtime.envelope import START, Envelope, is_signed
 from protocols.runtime.inbox import Absent
-from protocols.runtime.observer import Observer
 from protocols.runtime.session import PUBLIC_NAME, Session
 from smc_dp.core.errors import InputFault
 from smc_dp.deploy.arrival import Arrivals
 from smc_dp.deploy.frame import Frame, Lane
-from smc_dp.deploy.store import KeptState, Store
+from smc_dp.deploy.store import KeptState, SiteStore
 from smc_dp.run.budget_charge import OpenCharge
 from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness, StoredActor
 from smc_dp.run.status_message import Code, Notice
@@ -50,14 +49,13 @@ class Site:
         study: str,
         name: str,
         signer: Signer,
-        store: Store,
+        store: SiteStore,
         brings: SiteInputs,
         limits: Arrivals,
         *,
         coins: SiteRandomness | None = None,
         keeps_seed: bool = False,
         clock: Callable[[], float] = time.time,
-        observer: Observer | None = None,
     ) -> None:
         self.session, self.study, self.name, self.store, self.limits = session, study, name, store, limits
         self.board = BulletinBoard(session)
@@ -76,7 +74,7 @@ class Site:
         kept = None if newest is None else StoredActor(newest.content, newest.counter, charge_from_facts(facts))
         self._own = SiteActor(
             session, name, signer, brings, self.board.greetings,
-            randomness=coins, kept=kept, keeps_seed=keeps_seed, observer=observer,
+            randomness=coins, kept=kept, keeps_seed=keeps_seed,
         )  # fmt: skip
         self.actor = self._own.actor
         self._restore()
@@ -398,7 +396,7 @@ def refusal(study: str, name: str, signer: Signer, number: int = 0) -> Frame:
     return Frame(study, name, PUBLIC_NAME, "refusal", number, notice.encode())
 
 
-def abandonment(store: Store, study: str, name: str, signer: Signer) -> list[Frame]:
+def abandonment(store: SiteStore, study: str, name: str, signer: Signer) -> list[Frame]:
     """Return the status message of a site that abandoned the study; none where it has sent one before.
 
     It counts what is known to have been sent: nothing else leaves any more.
@@ -413,12 +411,12 @@ def abandonment(store: Store, study: str, name: str, signer: Signer) -> list[Fra
     return [notice_after(sent, study, bytes.fromhex(facts["session"]), name, "aborted", signer, marks)]
 
 
-def tells_others(store: Store) -> bool:
+def tells_others(store: SiteStore) -> bool:
     """Return whether a status message of this site was sent, or is to be sent."""
     return any(frame.lane in _STATUS_LANES for frame in store.outgoing())
 
 
-def to_send(store: Store) -> list[Frame]:
+def to_send(store: SiteStore) -> list[Frame]:
     """Return the frames that may not have been sent yet; of an abandoned study its status messages alone."""
     unsent = store.outgoing(unsent=True)
     if store.facts().get("end") != "abandoned":

@@ -25,7 +25,6 @@ from smc_dp.deploy.witnesses import WitnessSection
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.privacy.statement import Adjacency, round_up
 from smc_dp.run.agreement import Agreement
-from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.budget_charge import charge_of_run
 
 
@@ -110,12 +109,8 @@ class SitePolicy(FileFormatDocument):
             digest = None if begun else study.digest
             self.witnesses.check(self._folder, ledger, study.identities[name], digest)
 
-    def faults(self, study: JointStudy, auxiliary: AuxiliaryRows | None = None) -> list[Fault]:
-        """Return every limit that the study passes; raise InputError for public rows that are not the study's."""
-        return self.faults_of(study, study.agreement(auxiliary))
-
-    def faults_of(self, study: JointStudy, agreement: Agreement) -> list[Fault]:
-        """Return what `faults` does, for a caller that has made the study's agreement already."""
+    def faults(self, study: JointStudy, agreement: Agreement) -> list[Fault]:
+        """Return every limit that the study, of which this is the agreement, passes."""
         return [InputFault(code, fields, "site policy: ") for code, fields in self._faults(study, agreement)]
 
     def _faults(self, study: JointStudy, agreement: Agreement) -> Iterator[tuple[str, dict[str, FieldValue]]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 from protocols.errors import Fault, PeerError, ProtocolError, shown, somebody_between
 from protocols.runtime.channel import GREETING_STAGE
@@ -120,17 +120,15 @@ def build_transcript(
     marks: Iterable[Mark],
     approvals: Sequence[Mapping[str, str]] | None,
     insecure: tuple[str, ...] = (),
-    file: IO[bytes] | None = None,
     notices: Sequence[Mapping[str, Any]] | None = None,
 ) -> Transcript:
     """Build the transcript. Its bytes do not depend on the builder or on the order of arrival. Raise what `merge`
     raises.
 
     `approvals`: those of all as documents, in the order of the session, and `notices`: the last of each who gave one;
-    None for a session without a study. `insecure`: what makes the run insecure. Without a `file` the transcript
-    stays in memory.
+    None for a session without a study. `insecure`: what makes the run insecure.
     """
-    made = Transcript(session, insecure, file=file, approvals=approvals, notices=notices)
+    made = Transcript(session, insecure, approvals=approvals, notices=notices)
     for entry in merge(session, envelopes, marks):
         if isinstance(entry, Envelope):
             made.post(entry)

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import cbor2
 from cryptography.exceptions import InvalidTag
@@ -37,7 +37,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
-from typing_extensions import override
 
 from protocols.crypto.identity import Signer
 from smc_dp.core.database import open_database
@@ -153,44 +152,10 @@ def _key(word: str) -> bytes | None:
     return key if len(key) == _KEY_BYTES else None
 
 
-class Store(Protocol):
-    """Store of a site. `facts` are small public values by name, for `status` and the next start."""
-
-    def facts(self) -> dict[str, Any]:
-        """Return all facts."""
-        ...
-
-    def newest(self) -> KeptState | None:
-        """Return the newest state, if there is one."""
-        ...
-
-    def received(self) -> list[Frame]:
-        """Return all frames that were taken, in order."""
-        ...
-
-    def outgoing(self, *, unsent: bool = False) -> list[Frame]:
-        """Return all frames to be sent, in order; with `unsent` those that may not have been sent yet."""
-        ...
-
-    def commit(
-        self,
-        taken: Sequence[Frame] = (),
-        sending: Sequence[Frame] = (),
-        state: Callable[[], KeptState] | None = None,
-        facts: Mapping[str, Any] | None = None,
-        evidence: Sequence[Frame] = (),
-    ) -> None:
-        """Commit all of it or nothing. A fact `end` erases the state."""
-        ...
-
-    def sent(self, frames: Sequence[Frame]) -> None:
-        """Note that the relay has these frames."""
-        ...
-
-
-class SiteStore(Store):
+class SiteStore:
     """Store in one SQLite file, mode 0600; number and keys of its newest state lie in a file of another folder.
 
+    `facts` are small public values by name, for `status` and the next start.
     `purpose` says what it is for (study, participant): a store is opened for nothing else. Two processes on one store:
     the second does not begin; and where the lock between them is of no use, the one that commits second stops. Without
     a `signer` it can be brought to an end, and no state be read. Every method raises `StoreError`.
@@ -227,8 +192,8 @@ class SiteStore(Store):
         """Close the file."""
         self._opened.close()
 
-    @override
     def facts(self) -> dict[str, Any]:
+        """Return all facts."""
         # A site asks several times in a turn, and facts change with a commit of this process alone.
         if self._facts is None:
             with self._reported():
@@ -236,23 +201,22 @@ class SiteStore(Store):
             self._facts = {name: json.loads(value) for name, value in rows}
         return dict(self._facts)
 
-    @override
     def newest(self) -> KeptState | None:
+        """Return the newest state, if there is one."""
         with self._reported():
             row = self._connection.execute("SELECT counter, sealed FROM state").fetchone()
             if row is None or not row[1]:
                 return None if row is None else KeptState(row[0], b"")
             return KeptState(row[0], self._seal.open(row[1], self._bound + b" %d" % row[0], self._count.key))
 
-    @override
     def received(self) -> list[Frame]:
+        """Return all frames that were taken, in order."""
         return self._frames("SELECT frame FROM inbox ORDER BY position")
 
-    @override
     def outgoing(self, *, unsent: bool = False) -> list[Frame]:
+        """Return all frames to be sent, in order; with `unsent` those that may not have been sent yet."""
         return self._frames(f"SELECT frame FROM outbox {'WHERE sent = 0' if unsent else ''} ORDER BY position")  # noqa: S608
 
-    @override
     def commit(
         self,
         taken: Sequence[Frame] = (),
@@ -261,6 +225,7 @@ class SiteStore(Store):
         facts: Mapping[str, Any] | None = None,
         evidence: Sequence[Frame] = (),
     ) -> None:
+        """Commit all of it or nothing. A fact `end` erases the state."""
         self._facts = None
         with self._reported(), self._transaction() as execute:
             self._stop_second(execute)
@@ -280,8 +245,8 @@ class SiteStore(Store):
             with self._reported():
                 self._write(self._count.next(erased=not kept.content))
 
-    @override
     def sent(self, frames: Sequence[Frame]) -> None:
+        """Note that the relay has these frames."""
         with self._reported(), self._transaction() as execute:
             for frame in frames:
                 execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (frame.digest,))

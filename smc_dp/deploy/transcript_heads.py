@@ -24,7 +24,7 @@ from smc_dp.core.writing import replace_file
 from smc_dp.deploy.frame import Frame
 from smc_dp.deploy.ledger_heads import may_carry
 from smc_dp.deploy.site import separate_conflicts
-from smc_dp.deploy.store import Store
+from smc_dp.deploy.store import SiteStore
 from smc_dp.deploy.study import JointStudy, witnesses_of
 from smc_dp.privacy.ledger.witness import Witness
 from smc_dp.run.cosigned_transcript import CosignedTranscript, head_of_transcript, transcript_key
@@ -43,7 +43,7 @@ class TranscriptHeads:
     """Head of the transcript of a session at one participant. `witness` opens the own witness."""
 
     def __init__(
-        self, study: JointStudy, name: str, signer: Signer, store: Store, witness: Callable[[], Witness], hear: Hear
+        self, study: JointStudy, name: str, signer: Signer, store: SiteStore, witness: Callable[[], Witness], hear: Hear
     ) -> None:
         self._study, self._name, self._signer, self._store = study, name, signer, store
         self._witness, self._hear = witness, hear

@@ -47,10 +47,10 @@ from smc_dp.estimators.validation import (
 )
 from smc_dp.estimators.weights import NOT_OF_FAMILY, uses_weights
 from smc_dp.methods.collaborative.rounds import BiasedModel
-from smc_dp.methods.method import Method, Trust, check_target, noise_names
+from smc_dp.methods.method import Method, Trust, check_target, default_secure_noise, noise_names
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.registry import find_method
-from smc_dp.methods.sums.simulated_sum import SimulatedSum, default_secure_noise, has_secure_sum, require_secure_sum
+from smc_dp.methods.sums.simulated_sum import SimulatedSum, has_secure_sum, require_secure_sum
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.statement import PrivacyStatement

@@ -29,6 +29,7 @@ from smc_dp.methods.method import (
     Trust,
     announced_sizes,
     check_own_rows,
+    check_range,
     check_rows_of_parties,
     check_target,
     release_parts,
@@ -47,8 +48,6 @@ from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 LossName = Literal["huber", "logistic"]
-ClassifierScale = Literal["none", "unit"]
-"""Scale of the sites' classifiers as features: as they are, or each divided by its length."""
 
 _ADVERSARY = (
     "anyone who sees everything that leaves the sites, the aggregator and the other sites included: each site adds "
@@ -91,15 +90,13 @@ class AverageMethod(Method):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.h, int | float) or not 2.0**-10 <= self.h <= 2.0**10:
-            raise InputError("h.out_of_range", got=shown(self.h))
+        check_range("h", self.h, 2.0**-10, 2.0**10)
         check_one_of("loss", self.loss, get_args(LossName))
         shares = () if self.site_epsilons is None else self.site_epsilons
         if not isinstance(shares, tuple | list):
             raise InputError("site_epsilons.no_tuple", got=shown(shares))
         for share in shares:
-            if not isinstance(share, int | float) or not 2.0**-20 <= share <= 2.0**20:
-                raise InputError("site_epsilons.out_of_range", got=shown(share))
+            check_range("site_epsilons", share, 2.0**-20, 2.0**20)
 
     @classmethod
     @override
@@ -174,13 +171,11 @@ class AverageMethod(Method):
 class FeatureMethod(AverageMethod):
     """The combination of the sites' classifiers that the aggregator's labelled rows teach.
 
-    Its settings are those of `AverageMethod` and two more. scale: `unit` divides every f_i by its length, which noise
-    makes arbitrary, before it is a feature (post-processing). private_labelled: the labelled rows are private too;
-    omega then comes from objective perturbation at the target's epsilon in the N dimensions of M x/|M|, which are rows
-    of the unit ball because |M x| <= |M| |x| in the Frobenius norm.
+    Its settings are those of `AverageMethod` and one more. private_labelled: the labelled rows are private too; omega
+    then comes from objective perturbation at the target's epsilon in the N dimensions of M x/|M|, which are rows of the
+    unit ball because |M x| <= |M| |x| in the Frobenius norm.
     """
 
-    scale: ClassifierScale = "none"
     private_labelled: bool = False
     name: ClassVar[str] = "feat_agg"
     colour: ClassVar[str] = "#3c54fc"
@@ -188,7 +183,6 @@ class FeatureMethod(AverageMethod):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_one_of("scale", self.scale, get_args(ClassifierScale))
         if not isinstance(self.private_labelled, bool):
             raise InputError("private_labelled.no_bool", got=shown(self.private_labelled))
 
@@ -217,8 +211,6 @@ class FeatureMethod(AverageMethod):
 
     def _combination(self, M: Array, public: Public, with_stream: _PerturbationAndStream | None) -> Array:
         """Return M' omega: (d,)."""
-        if self.scale == "unit":
-            M = M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), _TINY)
         if self.private_labelled:
             M = M / max(float(np.linalg.norm(M)), _TINY)
         rows = _labelled(self, public)

@@ -283,9 +283,11 @@ def check_target(target: Target, method: Method) -> None:
     """Raise InputError for a calibration or noise that the theory of this method does not give."""
     if target.epsilon is None:
         return
+    if not method.calibrations:
+        raise InputError("epsilon.not_private", method=method.name, got=float(target.epsilon))
     if target.calibration not in method.calibrations:
         known = " or ".join(method.calibrations)
-        raise InputError("calibration.not_of_method", method=method.name, known=known or "none", got=target.calibration)
+        raise InputError("calibration.not_of_method", method=method.name, known=known, got=target.calibration)
     noises = noise_names(method, target.calibration)
     if target.noise not in noises:
         raise InputError(
@@ -296,6 +298,18 @@ def check_target(target: Target, method: Method) -> None:
             got=target.noise,
             other=noises[0],
         )
+
+
+def default_secure_noise(method: Any) -> NoiseName:
+    """Return the noise of the method by a protocol unless somebody names one: `ddg` where it has that."""
+    return "ddg" if "ddg" in method.secure_noises else method.secure_noises[0]
+
+
+def check_secure_noise(method: Any, noise: NoiseName) -> None:
+    """Raise InputError for a noise that the method does not have by a protocol."""
+    if noise not in method.secure_noises:
+        known, own = ", ".join(method.secure_noises), default_secure_noise(method)
+        raise InputError("noise.not_of_protocol", method=method.name, known=known, got=noise, other=own)
 
 
 def require_two_classes(classes: int, method: Any) -> None:
@@ -347,5 +361,16 @@ def announced_sizes(public: Public, method: Method) -> tuple[int, ...]:
 
 def check_modulus(lam: object, name: str = "lambda") -> None:
     """Raise InputError unless this regularisation is a number for which minimisers are certified."""
-    if not isinstance(lam, int | float | np.floating) or not 2.0**-29 <= lam <= 1e6:
-        raise InputError("lambda.out_of_range", name=name, got=shown(lam))
+    check_range(name, lam, 2.0**-29, 1e6)
+
+
+def check_range(name: str, value: object, least: float, most: float) -> None:
+    """Raise InputError unless a setting is a number of this range."""
+    if type(value) is bool or not isinstance(value, int | float | np.floating) or not least <= value <= most:
+        raise InputError("parameter.out_of_range", name=name, least=least, most=most, got=shown(value))
+
+
+def check_count(name: str, value: object, most: int) -> None:
+    """Raise InputError unless a setting is an int from 1 on; none of numpy, which could overflow."""
+    if type(value) is not int or not 1 <= value <= most:
+        raise InputError("parameter.no_count", name=name, most=most, got=shown(value))

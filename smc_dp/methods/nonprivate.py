@@ -15,11 +15,10 @@ from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Trusted
 from smc_dp.methods.hamm2016.ensemble import Classifiers, Ensemble, Voting, join_classifiers, train_classifier, votes
-from smc_dp.methods.method import Method, Trust, check_no_weights, release_parts
+from smc_dp.methods.method import Method, TrainedParts, Trust, check_no_weights
 from smc_dp.methods.model import LinearModel, Release, area_under_curve
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, party_pair
 from smc_dp.methods.pathak2010.models import binary, binary_weights
@@ -71,10 +70,10 @@ class Batch(Method):
         return Release(LinearModel.from_coordinates(value, public.classes), self.statement(public, target))
 
     @override
-    def train(self, federation: Federation) -> WithoutNoise:
+    def train(self, federation: Federation) -> TrainedParts[Release]:
         for rows in federation.parties:
             check_no_weights(rows)
-        return WithoutNoise(self, self._minimiser(federation.parties, federation.classes), federation.public)
+        return _published(self, self._minimiser(federation.parties, federation.classes), federation.public)
 
     def _minimiser(self, parts: Sequence[Rows], classes: int) -> Array:
         X, y = np.concatenate([rows.X for rows in parts]), np.concatenate([rows.y for rows in parts])
@@ -108,9 +107,9 @@ class Individual(Voting):
         return Release(value, self.statement(public, target))
 
     @override
-    def train_from(self, ensemble: Ensemble) -> WithoutNoise:
+    def train_from(self, ensemble: Ensemble) -> TrainedParts[Release]:
         public = ensemble.federation.public
-        return WithoutNoise(self, Each(ensemble.classifiers, public), public)
+        return _published(self, Each(ensemble.classifiers, public), public)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,19 +134,9 @@ class Each:
         return float(np.mean([area_under_curve(test.X @ v.T @ B.T, test.y) for v in V]))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class WithoutNoise:
-    """Value that is published as it is: the model of all rows, or every party's classifier."""
-
-    method: Batch | Individual
-    value: Any
-    public: Public
-
-    def release(self, target: Target, rng: Stream) -> Release:
-        """Release the value; raise InputError for a target that wants privacy."""
-        if target.epsilon is not None:
-            raise InputError("epsilon.not_private", method=self.method.name, got=float(target.epsilon))
-        return release_parts(self.method, [None], self.public, target, rng, Trusted(lambda _parts, _rng: self.value))
+def _published(method: Batch | Individual, value: Any, public: Public) -> TrainedParts[Release]:
+    """Return the model of all rows, or every party's classifier, which is published as it is."""
+    return TrainedParts(method, public, value, lambda *_: [None], lambda _: Trusted(lambda *_: value))
 
 
 def accuracy_alone(rows: Rows, lam: float, test: Rows, classes: int = 2) -> float:

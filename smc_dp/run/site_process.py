@@ -106,9 +106,8 @@ class SiteActor:
         else:
             state, self._home, self.first_seed = _parts(kept.content)
             self.actor = resume(
-                session, state, signer, kept.counter, greetings,
-                observer=observer, charge=self.leaving, refund=self._disowned, local_program=self._answer_query,
-                keeps_spent=self.first_seed is not None,
+                session, state, signer, kept.counter, greetings, charge=self.leaving, refund=self._disowned,
+                local_program=self._answer_query, keeps_spent=self.first_seed is not None,
             )  # fmt: skip
 
     def release(self) -> list[Envelope]:

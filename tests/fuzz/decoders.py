@@ -1,4 +1,6 @@
-"""Whatever reads bytes of strangers, as functions of bytes for a fuzzer: only the declared error may come out.
+"""Readers of files of strangers, as functions of bytes for a fuzzer: only the declared error may come out.
+
+What `protocols` reads of a peer has tests there, with bytes of the right form.
 
     python tests/fuzz/decoders.py CORPUS [options of libFuzzer]
 
@@ -14,28 +16,16 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from protocols.arithmetic.rng import Stream
-from protocols.comparison.messages import DGK
-from protocols.crypto import dgk, paillier
-from protocols.errors import DecodeError, LocalError, ReplayError
-from protocols.pathak2010 import PROGRAM, as_published
-from protocols.pathak2010.messages import XI, ZETA
-from protocols.pathak2010.parameters import Parameters
+from protocols.errors import ReplayError
 from protocols.runtime import cbor_limits, state, transcript
 from protocols.runtime import message as messages
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.view import RecordedView, recompute
-from protocols.secure_sum import PROGRAM as SUMS
-from protocols.secure_sum import parameters as sums_parameters
-from protocols.secure_sum.messages import MaskKeys
-from protocols.secure_sum.parameters import Block, stage, widths
-from protocols.secure_sum.parameters import Parameters as SumsParameters
 from smc_dp.audit.run import evidence as evidence_module
 from smc_dp.audit.run.evidence import Evidence, load_evidence
 from smc_dp.core import documents, reading
@@ -76,17 +66,11 @@ def write_corpus(corpus: Path) -> None:
 
     toy_run(corpus, (9, 5), 1, key_bits=KEY_BITS)
     at = place(corpus)
-    evidence = load_evidence(at.run, views=at.views)
     texts = [(at.run / name).read_bytes() for name in _FILES]
     lines = texts[2].split(b"\n")
     public = [line for line in lines if verify_release.PUBLIC_LINE_MARK in line]
     view = min((path.read_bytes() for path in at.views.iterdir()), key=len)
-    envelopes = [envelope.encode() for envelope in evidence.envelopes.values()]
-    kinds = len(_kinds())
     examples: dict[str, list[bytes]] = {
-        "envelope": envelopes[:20],
-        "message": [bytes([number, at]) for number in range(kinds) for at in (0, 1)],
-        "state": [view, *_sum_states()],
         "view": [view],
         "transcript": [b"\n".join(texts[2].split(b"\n")[:4]) + b"\n", b"\n".join([lines[0], *public]) + b"\n"],
         "release": [b"\x00".join(texts[:2])],
@@ -97,7 +81,6 @@ def write_corpus(corpus: Path) -> None:
             b'[file]\nseparator = ";"\ndecimal = ","\nencoding = "cp1252"\nmissing = ["NA"]\ndates = "dd.mm.yyyy"\n'
         ],
         "parquet": _parquet_examples(),
-        "parameters": [json.dumps(p.as_dict()).encode() for p in (_sums(), replace(_sums(), dropouts=0))] + [b"{}"],
         "evidence": [b"\x00".join((*texts[:2], b"\n".join(texts[2].split(b"\n")[:4]), view))],
     }
     at.scratch.mkdir()
@@ -124,93 +107,6 @@ def _parquet_examples() -> list[bytes]:
 @cache
 def _evidence(corpus: Path) -> Evidence:
     return load_evidence(place(corpus).run, views=place(corpus).views)
-
-
-@cache
-def _kinds() -> tuple[tuple[type[Any], Mapping[str, int], Mapping[str, Any]], ...]:
-    """Every kind of message with the widths of its fields, and the keys that its session has admitted."""
-    p, rng = Parameters(("P1", "P2"), 1, KEY_BITS), Stream.insecure_from_seed("fuzz")
-    paillier_key = paillier.generate(KEY_BITS, rng).public
-    keys = {XI: paillier_key, ZETA: paillier_key, DGK: dgk.generate(KEY_BITS, p.u, rng).public}
-    summed = {**_sums().layout(), **widths(_sums(), stage(0))}
-    return (
-        *((kind, p.layout(), keys) for kind in (*PROGRAM.kinds, *as_published.PROGRAM.kinds)),
-        *((kind, summed, {}) for kind in (MaskKeys, *SUMS.kinds, *SUMS.statements)),
-    )
-
-
-def _sums() -> SumsParameters:
-    """Sums with everything that their messages can hold."""
-    blocks = ((Block(2, "none"),), (Block(1, "none"),))
-    return SumsParameters(("P1", "P2", "P3"), 0, 1, blocks, 16, verifiable=True)
-
-
-def _sum_states() -> list[bytes]:
-    """A party and Charlie, before the first sum and after it."""
-    from support.sessions import play
-    from support.sums import made
-
-    states = play(made(_sums())).states
-    return [states[name][i] for name in ("P1", "charlie") for i in (4, -1)]
-
-
-def envelope(data: bytes, corpus: Path) -> None:
-    """`Envelope.decode`: what it reads, it writes alike."""
-    try:
-        read = Envelope.decode(data)
-    except DecodeError:
-        return
-    if read.encode() != data:
-        raise RuntimeError("another encoding was read")
-
-
-def message(data: bytes, corpus: Path) -> None:
-    """`messages.decode` of every kind: the first byte chooses it, the rest is laid over the shortest numbers."""
-    kinds = _kinds()
-    kind, layout, keys = kinds[data[0] % len(kinds)] if data else kinds[0]
-    body = bytearray(_blank(kind, layout))
-    for i, byte in enumerate(data[1 : len(body) + 1]):
-        body[i] ^= byte
-    for content in (bytes(body), data[1:]):
-        try:
-            messages.decode(kind, content, layout, keys)
-        except DecodeError:
-            continue
-
-
-def _blank(kind: type[Any], layout: Mapping[str, int]) -> bytes:
-    """The canonical encoding of a message whose every field is one."""
-    import cbor2
-
-    ones: list[Any] = []
-    for slot in kind.slots:
-        one = (1).to_bytes(layout[slot.protection.width], "big")
-        ones.append(one if slot.count is None else [one] * layout[slot.count])
-    return bytes(cbor2.dumps(ones, canonical=True))
-
-
-def plain_state(data: bytes, corpus: Path) -> None:
-    """`state.load_state`: what it reads, it writes alike."""
-    for records in ((*PROGRAM.records, Parameters), (*SUMS.records, SumsParameters)):
-        try:
-            value = state.load_state(data, records)
-        except ReplayError:
-            continue
-        if state.dump_state(value, records) != data:
-            raise RuntimeError("another encoding was read")
-
-
-def stated_sums(data: bytes, corpus: Path) -> None:
-    """The parameters of sums: what is read is what they state, and their widths are numbers."""
-    try:
-        value = json.loads(data)
-        p = SumsParameters.from_dict(value if isinstance(value, dict) else {})
-    except (LocalError, ValueError, RecursionError):
-        return
-    if json.dumps(p.as_dict(), sort_keys=True) != json.dumps(value, sort_keys=True):
-        raise RuntimeError("other parameters were read")
-    if min(p.layout().values()) < 0:
-        raise RuntimeError("a width below zero")
 
 
 def view(data: bytes, corpus: Path) -> None:
@@ -308,9 +204,6 @@ def _folder(scratch: Path, parts: list[bytes]) -> Path:
 
 
 TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
-    "envelope": envelope,
-    "message": message,
-    "state": plain_state,
     "view": view,
     "transcript": lines,
     "release": published,
@@ -319,7 +212,6 @@ TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
     "gz": table("csv.gz"),
     "form": form,
     "parquet": table("parquet"),
-    "parameters": stated_sums,
     "evidence": whole,
 }
 
@@ -329,19 +221,11 @@ def main(corpus: Path, options: list[str]) -> int:
     import atheris
 
     classes = [vars(owner) for owner in (Envelope, RecordedView)]
-    modules = (cbor_limits, messages, state, transcript, reading, transcript_lines, run_folder, evidence_module)
-    modules += (documents, run_documents, bounds_file)
-    modules += (
-        sums_parameters,
-        transcript_header,
-        verify_release,
-        release_consistency,
-        bounds_module,
-        csv_cells,
-        parquet_cells,
-        table_reader,
+    modules = (
+        *(cbor_limits, messages, state, transcript, reading, transcript_lines, run_folder, evidence_module, documents),
+        *(run_documents, bounds_file, transcript_header, verify_release, release_consistency, bounds_module),
+        *(csv_cells, parquet_cells, table_reader, file_format, format_hints, text_lines),
     )
-    modules += (file_format, format_hints, text_lines)
     for names in (*classes, *map(vars, modules)):
         for value in list(names.values()):
             function = getattr(value, "__func__", value)

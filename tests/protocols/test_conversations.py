@@ -30,20 +30,18 @@ NAMES = sorted(PROTOCOLS)
 DRAWN = range(2, 22)
 
 
-def foreseen(name: str, done: Ran, link: str = "none") -> PredictedTraffic:
-    return predict_traffic(
-        PROTOCOLS[name].program, done.session.parameters, done.conversation, LINK_MODELS[link].overhead
-    )
+def foreseen(name: str, done: Ran) -> PredictedTraffic:
+    return predict_traffic(PROTOCOLS[name].program, done.session.parameters, done.conversation)
 
 
-def differences(found: PredictedTraffic, done: Ran, link: str = "none") -> list[str]:
+def differences(found: PredictedTraffic, done: Ran) -> list[str]:
     """Where the declared and the recorded traffic differ: by stage, and by who sent and got."""
-    by_stage = traffic(done.envelopes, done.session, LINK_MODELS[link], "mesh")
+    by_stage = traffic(done.envelopes, done.session, LINK_MODELS["none"], "mesh")
     wrong = [name for name in {**by_stage, **found.by_stage} if by_stage.get(name) != found.by_stage.get(name)]
-    overhead, sent, got = LINK_MODELS[link].overhead, Counter[str](), Counter[str]()
+    sent, got = Counter[str](), Counter[str]()
     for e in done.envelopes:
-        sent[e.sender] += e.size + overhead
-        got[e.to] += e.size + overhead
+        sent[e.sender] += e.size
+        got[e.to] += e.size
     for group, names in found.groups.items():
         tally = found.by_group[group]
         if tally.bytes != sum(sent[name] for name in names):
@@ -56,10 +54,9 @@ def differences(found: PredictedTraffic, done: Ran, link: str = "none") -> list[
 
 
 def check(name: str, number: int, profile: Any = None) -> None:
-    link = tuple(LINK_MODELS)[number % len(LINK_MODELS)]
     p = profile or DRAWS[name](Stream.insecure_from_seed(f"{name} {number}"))
     done = ran(name, p, f"{name} {number}")
-    assert differences(foreseen(name, done, link), done, link) == [], p
+    assert differences(foreseen(name, done), done) == [], p
 
 
 def test_every_protocol_declares_its_conversation() -> None:

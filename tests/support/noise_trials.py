@@ -15,10 +15,10 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.gradients.contributor import Contributor
 from smc_dp.methods.gradients.gradient_sums import GradientSums
-from smc_dp.methods.method import NeedsRowCounts
+from smc_dp.methods.method import NeedsRowCounts, default_secure_noise
 from smc_dp.methods.model import ReleasedModel
 from smc_dp.methods.registry import find_method
-from smc_dp.methods.sums.simulated_sum import SimulatedSum, default_secure_noise, has_secure_sum
+from smc_dp.methods.sums.simulated_sum import SimulatedSum, has_secure_sum
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import SharedRounds
 from smc_dp.privacy.pathak2010 import LARGEST_N

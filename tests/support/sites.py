@@ -29,7 +29,7 @@ from smc_dp.deploy.ledger_heads import own_witness
 from smc_dp.deploy.party_site import PartyBusiness
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.session_driver import Business, Member, SessionDriver
-from smc_dp.deploy.store import SiteStore, Store
+from smc_dp.deploy.store import SiteStore
 from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.run.release import RELEASE
@@ -196,7 +196,7 @@ class AtHand:
         return Member(self.study, self.name, identity(self.name), self.approval, self.study.agreement())
 
     def participation(
-        self, store: Store, carrier: Carrier, business: Business | None = None, **options: Any
+        self, store: SiteStore, carrier: Carrier, business: Business | None = None, **options: Any
     ) -> SessionDriver:
         """Its program, with coins by its name."""
         given = {"coins": coins(self.name), **options}

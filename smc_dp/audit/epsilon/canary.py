@@ -22,7 +22,6 @@ from scipy.optimize import minimize
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.methods.pathak2010.averages import Central, Local
@@ -107,11 +106,7 @@ CANARY_LAMBDA = 0.001  # of all these methods
 
 
 def search_neighbours(name: str, lam: float, dimension: int) -> NeighbourPair:
-    """Search for neighbours of this method; raise InputError for a method for which there is no search."""
-    if name not in _KINDS:
-        raise InputError("dimension.no_canary", known=SEARCHED_METHODS, got=name)
-    if dimension < 2:
-        raise InputError("dimension.too_small", got=dimension)
+    """Search for neighbours of this method, one of `SEARCHED_METHODS`, in at least two dimensions."""
     method = _KINDS[name].make(lam)
     found = _best(name, method)
     plane = _plane(dimension, _change(name, method, _rows(name, found)))

@@ -10,10 +10,17 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon.case import Case
-from smc_dp.audit.epsilon.mutants import ExponentialRadius, FloatSampler, MultipliedNoise, MutantName, MutantSampler
+from smc_dp.audit.epsilon.mutants import (
+    HALF_NOISE,
+    ExponentialRadius,
+    FloatSampler,
+    MultipliedNoise,
+    MutantName,
+    MutantSampler,
+    check_mutant,
+)
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import Calibrated, NoiseDistribution, calibrate_gaussian, noise_statement
 from smc_dp.privacy.statement import PrivacyStatement, round_up
@@ -41,17 +48,9 @@ _MECHANISM_OF_MUTANT: Mapping[MutantName, tuple[NoiseName, int]] = MappingProxyT
 
 def mechanism_cases(target: Target, mutant: MutantName | None = None) -> list[Case]:
     """Return the target's mechanism in one and two dimensions, or a mutant of it; raise InputError for none such."""
-    name = target.noise
-    if name not in MECHANISMS:
-        raise InputError("noise.unknown_mechanism", mechanisms=tuple(MECHANISMS), got=name)
-    if mutant is None or mutant == "half-noise":
-        return [_case(target, d, mutant) for d in _DIMENSIONS]
-    if mutant not in _MECHANISM_OF_MUTANT:
-        raise InputError("twin.not_of_mechanism", mutant=mutant, got=name)
-    belongs, dimension = _MECHANISM_OF_MUTANT[mutant]
-    if belongs != name:
-        raise InputError("twin.of_other_mechanism", mutant=mutant, belongs=belongs, got=name)
-    return [_case(target, dimension, mutant)]
+    own = {x: dimension for x, (belongs, dimension) in _MECHANISM_OF_MUTANT.items() if belongs == target.noise}
+    check_mutant(target.noise, mutant, (*HALF_NOISE, *own))
+    return [_case(target, d, mutant) for d in ((own[mutant],) if mutant in own else _DIMENSIONS)]
 
 
 def distribution_of(target: Target, dimension: int) -> NoiseDistribution:

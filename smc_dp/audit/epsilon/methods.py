@@ -10,10 +10,9 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.audit.epsilon import canary
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice_epsilon
-from smc_dp.audit.epsilon.mutants import MutantName
+from smc_dp.audit.epsilon.mutants import HALF_NOISE, MutantName, check_mutant
 from smc_dp.audit.epsilon.one_run import Canaries
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Rows
 from smc_dp.methods.collaborative.rounds import RoundsRelease
 from smc_dp.methods.feature_method import CheckedSites
@@ -35,8 +34,7 @@ def method_case(
 
     Raise InputError for a mutant that it does not have.
     """
-    if mutant not in (None, "half-noise"):
-        raise InputError("twin.not_of_method", mutant=mutant, name=name)
+    check_mutant(name, mutant, HALF_NOISE)
     method = find_method(name)
     found = searched or find_method(name).audit_pair(target.calibration)
     if not method.calibrations:

@@ -5,7 +5,7 @@ Nothing is protected by them, so they may draw with numpy, from a seed that the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -15,7 +15,9 @@ import numpy as np
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.privacy.noise import KNorm
+from smc_dp.privacy.target import NoiseName
 
 MutantName: TypeAlias = Literal[
     "half-noise",
@@ -44,10 +46,23 @@ MUTANT_FAULTS: Mapping[MutantName, str] = MappingProxyType(
         "unclipped-weight": "noise for records of the weight 1, while weights up to 4 enter as they are",
     }
 )
-PROTOCOL_MUTANTS: tuple[MutantName, ...] = ("all-honest", "silent-party", "stripped")
-"""Mutants whose fault is who knows which noise, so that a whole protocol alone shows it."""
+HALF_NOISE: tuple[MutantName, ...] = ("half-noise",)
+SHARE_MUTANTS: tuple[MutantName, ...] = (*HALF_NOISE, "all-honest", "silent-party")
+"""Mutants of noise that parties draw in shares."""
 _PARTIES = 5  # where there is no protocol beside the noise
 _SEED_BITS = 64
+
+
+def check_mutant(audited: str, mutant: MutantName | None, known: Sequence[MutantName]) -> None:
+    """Raise InputError unless what is audited has this mutant."""
+    if mutant not in (None, *known):
+        raise InputError("mutant.not_available", audited=audited, known=known, got=mutant)
+
+
+def check_audited_noise(audited: str, noise: NoiseName, known: Sequence[NoiseName]) -> None:
+    """Raise InputError unless what is audited draws this noise."""
+    if noise not in known:
+        raise InputError("noise.not_audited", audited=audited, known=known, got=noise)
 
 
 class MutantSampler(Protocol):

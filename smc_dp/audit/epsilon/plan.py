@@ -15,12 +15,12 @@ from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import DEVIATIONS
 from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.mechanisms import MECHANISMS
-from smc_dp.audit.epsilon.mutants import PROTOCOL_MUTANTS, MutantName
+from smc_dp.audit.epsilon.mutants import HALF_NOISE, MutantName, check_mutant
 from smc_dp.audit.epsilon.worst_pairs import WORST_PAIRS
 from smc_dp.core.errors import InputError, shown
 from smc_dp.methods.method import check_target, noise_names
 from smc_dp.methods.registry import METHODS, STATISTICS
-from smc_dp.privacy.target import HIGHEST, SHARED_NOISES, Calibration, NoiseName, Target
+from smc_dp.privacy.target import HIGHEST, Calibration, NoiseName, Target
 
 ALL_METHODS = "all"
 SCOPE_SENTENCES = MappingProxyType(
@@ -70,18 +70,9 @@ class Request:
             *some, last = SCOPE_SENTENCES
             known = " or ".join((", ".join(some), last))
             raise InputError("through_protocol.other_method", known=known)
-        if self.mutant in PROTOCOL_MUTANTS and not self.through_protocol:
-            raise InputError("twin.of_whole_protocol", mutant=self.mutant)
-        by_parties = (*secure_sum.SECURE_SUM_METHODS, *WORST_PAIRS)
-        in_the_clear = self.method in METHODS and self.method in secure_sum.SECURE_SUM_METHODS
-        if self.noise in SHARED_NOISES and (
-            self.method not in by_parties or (in_the_clear and not self.through_protocol)
-        ):
-            raise InputError("noise.of_secure_sum", noise=self.noise, name=", ".join(by_parties))
-        if self.method in MECHANISMS and (self.calibration or self.noise):
-            raise InputError("calibration.method_is_mechanism", method=self.method)
-        if self.method in METHODS and not METHODS[self.method].calibrations and (self.calibration or self.noise):
-            raise InputError("calibration.method_without_noise", method=self.method)
+        without_noise = self.method in METHODS and not METHODS[self.method].calibrations
+        if (self.method in MECHANISMS or without_noise) and (self.calibration or self.noise):
+            raise InputError("calibration.not_taken", method=self.method)
         if self.dimension is None and self.lam is not None:
             raise InputError("lambda.no_dimension")
         if self.dimension is not None and self.method not in canary.SEARCHED_METHODS:
@@ -89,8 +80,8 @@ class Request:
             raise InputError("dimension.no_canary", known=known, got=self.method)
         if self.dimension is not None and self.through_protocol:
             raise InputError("dimension.through_protocol")
-        if self.method == ALL_METHODS and self.mutant not in (None, "half-noise"):
-            raise InputError("twin.of_mechanism", mutant=self.mutant)
+        if self.method == ALL_METHODS:
+            check_mutant(ALL_METHODS, self.mutant, HALF_NOISE)
 
 
 def plan_cases(request: Request) -> list[PlannedCase]:

@@ -12,9 +12,8 @@ from protocols.pathak2010 import as_published
 from protocols.pathak2010.parameters import Parameters
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.mechanisms import twice_epsilon
-from smc_dp.audit.epsilon.mutants import MutantName
+from smc_dp.audit.epsilon.mutants import HALF_NOISE, MutantName, check_audited_noise, check_mutant
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Contribution, Vector, ideal
 from smc_dp.methods.pathak2010.mean import PathakMean
@@ -41,10 +40,8 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, use_ideal: 
     `k-times-integer` is the protocol and its noise as published; `stripped` is the release less the smallest party's
     own noise. Raise InputError for another mutant.
     """
-    if mutant not in (None, "half-noise", "k-times-integer", "stripped"):
-        raise InputError("twin.not_of_protocol", got=mutant)
-    if target.noise not in NOISES_AS_PUBLISHED or target.epsilon is None:
-        raise InputError("noise.not_of_whole_protocol")
+    check_mutant(PATHAK_METHOD, mutant, (*HALF_NOISE, "k-times-integer", "stripped"))
+    check_audited_noise(PATHAK_METHOD, target.noise, NOISES_AS_PUBLISHED)
     published_variant = mutant == "k-times-integer"
     method = PathakMean(_LAM, as_published=published_variant)
     agreed = replace(target, calibration="paper") if published_variant else target

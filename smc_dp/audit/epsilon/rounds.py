@@ -24,11 +24,10 @@ from protocols.secure_sum.values import Addends, join_addends
 from smc_dp.audit.epsilon import deviations
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import AnnouncedSum, Deviation
-from smc_dp.audit.epsilon.mutants import MutantName
+from smc_dp.audit.epsilon.mutants import SHARE_MUTANTS, MutantName, check_audited_noise, check_mutant
 from smc_dp.audit.epsilon.secure_sum import dilute_shares
 from smc_dp.audit.epsilon.worst_pairs import WORST_PAIRS, with_unclipped_weights
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.leakage.executions import execute
 from smc_dp.methods.functionality import Addend, RoundAnswer, add_vectors
@@ -67,11 +66,8 @@ def rounds_case(
     mutant or noise.
     """
     worst = WORST_PAIRS[method]
-    fits = mutant != "unclipped-weight" or worst.has_weights
-    if mutant not in (None, "half-noise", "all-honest", "silent-party", "unclipped-weight") or not fits:
-        raise InputError("twin.not_of_method_by_secure_sum", method=method, got=mutant)
-    if target.noise != "ddg":
-        raise InputError("noise.not_of_method_by_secure_sum", method=method, got=target.noise)
+    check_mutant(method, mutant, (*SHARE_MUTANTS, "unclipped-weight") if worst.has_weights else SHARE_MUTANTS)
+    check_audited_noise(method, target.noise, ("ddg",))
     weighted = weighted or mutant == "unclipped-weight"
     session = DrivenSession(audited_rounds(method, target, adjacency, weighted=weighted), mutant)
     worlds = [worst.rows_in_world(world, adjacency, weighted=weighted) for world in (0, 1)]

@@ -23,9 +23,8 @@ from protocols.secure_sum.values import Addends
 from smc_dp.audit.epsilon import deviations
 from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import Deviation
-from smc_dp.audit.epsilon.mutants import MutantName
+from smc_dp.audit.epsilon.mutants import SHARE_MUTANTS, MutantName, check_audited_noise, check_mutant
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError
 from smc_dp.data.columns import CategoricalColumn, NumericColumn
 from smc_dp.data.federation import Public, Rows
 from smc_dp.data.usual_clip import longest_norm
@@ -35,7 +34,7 @@ from smc_dp.methods.neighbours import STRONG_LAMBDA, labelled_rows
 from smc_dp.methods.statistics.describe import Describe, DescribeSum
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import SharedWeightedSum, WeightedSum
-from smc_dp.privacy.distributed.share_distributions import GammaShares, GaussianShares, ShareDistribution
+from smc_dp.privacy.distributed.share_distributions import GaussianShares, ShareDistribution
 from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target
 
 SECURE_SUM_METHODS: Mapping[str, NoiseName] = MappingProxyType({WeightedSum.name: "vg", Describe.name: "ddg"})
@@ -75,10 +74,9 @@ def secure_sum_case(
     `use_ideal`: by the ideal functionality of the honest. `all-honest` is noise in shares that are enough only if
     nobody colludes, `silent-party` an honest party without noise. Raise InputError for another mutant or noise.
     """
-    if mutant not in (None, "half-noise", "all-honest", "silent-party"):
-        raise InputError("twin.not_of_secure_sum", got=mutant)
-    if target.noise not in SHARED_NOISES:
-        raise InputError("noise.not_of_secure_sum", shared=SHARED_NOISES, got=target.noise)
+    check_audited_noise(method, target.noise, SHARED_NOISES)
+    # With noise "self" one share is enough, whoever is honest.
+    check_mutant(method, mutant, [x for x in SHARE_MUTANTS if (target.noise, x) != ("self", "all-honest")])
     spec = audited_sum(target, method)
     distribution = spec.noise.distribution if mutant is None else _broken(spec.noise.distribution, mutant)
     see = ideal_view if use_ideal else view_of_coalition(deviation)
@@ -131,12 +129,10 @@ def add_noise(spec: AuditedSum, numbers: list[Vector], distribution: ShareDistri
 
 
 def dilute_shares(distribution: ShareDistribution, counted: int) -> ShareDistribution:
-    """Return shares that give as much noise only where so many are honest; InputError for the noise named `self`."""
+    """Return shares that give as much noise only where so many are honest."""
     if isinstance(distribution, GaussianShares):
         return replace(distribution, variance=distribution.variance * distribution.honest / counted, honest=counted)
-    if isinstance(distribution, GammaShares):
-        return replace(distribution, honest=counted)
-    raise InputError("twin.not_with_noise_self")
+    return replace(distribution, honest=counted)
 
 
 def _broken(distribution: ShareDistribution, mutant: MutantName) -> ShareDistribution:

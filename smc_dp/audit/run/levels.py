@@ -5,17 +5,16 @@
 3. Every message was replayed: views of all participants were given, and every check of them passed.
 
 A level is reached by checks that were made and passed, and by nothing else. A check that this run has nothing for
-blocks no level: its outcome says so itself. The third level is a type that takes views of everybody to make.
+blocks no level: its outcome says so itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
-from protocols.errors import LocalError
 from smc_dp.audit.run import conformity, hygiene, leakage, privacy, replay, statements
 from smc_dp.audit.run.check import VIEW_GROUPS, Check, Finding, Takes, make_fault
 from smc_dp.audit.run.run_summary import AuditedRun
@@ -72,29 +71,13 @@ _NAMED = 6  # more are counted
 
 
 @dataclass(frozen=True)
-class EverybodysViews:
-    """Proof that views of all participants were given: made of their names; raises `LocalError` where one lacks."""
-
-    participants: tuple[str, ...]
-    given: InitVar[Collection[str]]
-
-    def __post_init__(self, given: Collection[str]) -> None:
-        if missing := [name for name in self.participants if name not in given]:
-            raise LocalError("views.missing", name=shown(missing[0]))
-        if not self.participants:
-            raise LocalError("participants.none")
-
-
-@dataclass(frozen=True)
-class ReachedLevel:
-    """Level that was reached; the third takes `views` of everybody, and the others have no use for them."""
+class AssuranceLevel:
+    """One of three levels: whether it was `reached`, what is `missing`, and its checks that are `inapplicable`."""
 
     number: LevelNumber
-    views: EverybodysViews | None = None
-
-    def __post_init__(self) -> None:
-        if (self.number == LEVEL_NUMBERS[-1]) != (self.views is not None):
-            raise LocalError("level.views_of_everybody")
+    reached: bool
+    missing: tuple[Fault, ...]
+    inapplicable: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -108,31 +91,15 @@ class ReachedLevel:
 
 
 @dataclass(frozen=True)
-class AssuranceLevel:
-    """One of three levels: whether it was `reached`, what is `missing`, and its checks that are `inapplicable`."""
-
-    number: LevelNumber
-    reached: ReachedLevel | None
-    missing: tuple[Fault, ...]
-    inapplicable: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """Name of the level."""
-        return LEVEL_RULES[self.number].name
-
-
-@dataclass(frozen=True)
 class Assurance:
     """Three levels, the lowest first: each is reached only where those below it are."""
 
     levels: tuple[AssuranceLevel, ...]
 
     @property
-    def level(self) -> ReachedLevel | None:
+    def level(self) -> AssuranceLevel | None:
         """Highest level that was reached."""
-        reached = [level.reached for level in self.levels if level.reached]
-        return reached[-1] if reached else None
+        return next((level for level in reversed(self.levels) if level.reached), None)
 
     @property
     def next(self) -> AssuranceLevel | None:
@@ -147,14 +114,9 @@ def assurance(findings: Sequence[Finding], audited: AuditedRun) -> Assurance:
     for number in LEVEL_NUMBERS:
         missing = tuple(_missing(number, findings, lacking))
         is_reached = not missing and all(level.reached for level in levels)
-        views = (
-            EverybodysViews(audited.participants, audited.viewed)
-            if is_reached and number == LEVEL_NUMBERS[-1]
-            else None
-        )
         inapplicable = (f for f in findings if f.outcome.inapplicable and _levels(f.check).undone == number)
         said = tuple(f"{f.check.name} ({one_line(f.outcome.detail)})" for f in inapplicable)
-        levels.append(AssuranceLevel(number, ReachedLevel(number, views) if is_reached else None, missing, said))
+        levels.append(AssuranceLevel(number, is_reached, missing, said))
     return Assurance(tuple(levels))
 
 

@@ -291,26 +291,8 @@ def _refused(evidence: Evidence, line: int, envelope: Envelope, opens: bool) -> 
     if culprit := malicious_sender(evidence, line):
         how = "the program refuses it" if opens else "the seal breaks under the key that both greetings give"
         return Verdict(line, culprit, make_fault("dispute.deviates", name=culprit.label, how=how))
-    if chain_signer(evidence, line):
-        fault = make_fault("dispute.told_by_others", **between)
-    elif _continues_otherwise(evidence, line, envelope):
-        fault = make_fault("dispute.continues_otherwise", **between)
-    elif opens:
-        fault = make_fault("dispute.refused_unsigned", **between)
-    else:
-        fault = make_fault("dispute.unopened")
-    return Verdict(line, None, fault)
-
-
-def _continues_otherwise(evidence: Evidence, line: int, envelope: Envelope) -> bool:
-    """Return whether the sender's view gives another message for this place, which its own next line follows."""
-    if envelope.sender not in evidence.views:
-        return False
-    later = (e for n, e in evidence.envelopes.items() if n > line and e.sender == envelope.sender)
-    following = next(later, None)
-    place = (envelope.to, envelope.number)
-    made = [e for e in evidence.recomputed[envelope.sender].sent if (e.to, e.number) == place and e != envelope]
-    return following is not None and any(e.digest == following.prev for e in made)
+    code = "dispute.told_by_others" if chain_signer(evidence, line) else "dispute.unsigned"
+    return Verdict(line, None, make_fault(code, **between))
 
 
 CHECKS: tuple[Check, ...] = (

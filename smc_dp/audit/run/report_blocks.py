@@ -248,7 +248,7 @@ def _assured(report: AuditReport) -> Iterator[PageBlock]:
 
 def _said(level: AssuranceLevel, of: Assurance) -> str:
     if level.reached:
-        return f"reached. {level.reached.meaning}"
+        return f"reached. {level.meaning}"
     if level is of.next:
         return "not reached. The reason stands above."
     before = f"not reached. It needs level {level.number - 1}"

@@ -11,9 +11,9 @@ from typing import Any
 from smc_dp.core.errors import Fault, InputError, InputFault
 from smc_dp.data.partition import Partition, parse_split
 from smc_dp.experiments.compare.plan import GridEntry, OptionValue
-from smc_dp.methods.method import Trust, noise_names
+from smc_dp.methods.method import Trust, default_secure_noise, noise_names
 from smc_dp.methods.registry import find_method
-from smc_dp.methods.sums.simulated_sum import default_secure_noise, has_secure_sum
+from smc_dp.methods.sums.simulated_sum import has_secure_sum
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.privacy.target import Calibration, NoiseName
 

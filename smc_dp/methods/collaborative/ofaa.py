@@ -26,7 +26,7 @@ from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError, check_one_of
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative.quadratics import (
     descend_quadratic,
@@ -112,10 +112,8 @@ class Ofaa(Summed):
     @override
     def __post_init__(self) -> None:
         check_round_settings(self.rounds, self.epochs, self.reading)
-        if self.trust not in ("central", "local"):
-            raise InputError("trust.not_central_or_local", got=shown(self.trust))
-        if self.repair not in ("project", "trim"):
-            raise InputError("repair.unknown", got=shown(self.repair))
+        check_one_of("trust", self.trust, ("central", "local"))
+        check_one_of("repair", self.repair, ("project", "trim"))
 
     @classmethod
     @override

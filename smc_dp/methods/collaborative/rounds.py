@@ -16,9 +16,9 @@ import numpy as np
 from typing_extensions import override
 
 from smc_dp.core.arrays import Array, with_bias
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import check_one_of
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import Method, announced_sizes
+from smc_dp.methods.method import Method, announced_sizes, check_count
 from smc_dp.methods.model import LinearModel, Release, ScoringModel
 from smc_dp.privacy.output import published_noise_caveat
 from smc_dp.privacy.statement import PrivacyStatement, round_up
@@ -120,7 +120,5 @@ def pure_statement(epsilon: Fraction, target: Target, adversary: str, caveats: t
 def check_round_settings(rounds: int, epochs: int, reading: str) -> None:
     """Raise InputError for settings of a method with rounds that make no sense."""
     for name, value in (("rounds", rounds), ("epochs", epochs)):
-        if type(value) is not int or not 1 <= value <= _MOST_ROUNDS:  # no integer of numpy, which could overflow
-            raise InputError("rounds.out_of_range", name=name, most=_MOST_ROUNDS, got=shown(value))
-    if reading not in ("exact", "truncated"):
-        raise InputError("reading.unknown", got=shown(reading))
+        check_count(name, value, _MOST_ROUNDS)
+    check_one_of("reading", reading, ("exact", "truncated"))

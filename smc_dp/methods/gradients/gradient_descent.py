@@ -18,10 +18,11 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import GradientSteps, softmax_step
 from smc_dp.methods.gradients.featured import FeaturedMethod
+from smc_dp.methods.method import check_count
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.privacy.distributed import RoundBound, SharedRounds, sums_signal
@@ -43,8 +44,8 @@ class GradientDescent(FeaturedMethod):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rows is not None and (type(self.rows) is not int or not 1 <= self.rows <= _MOST_ROWS):
-            raise InputError("rows.out_of_range", most=_MOST_ROWS, got=shown(self.rows))
+        if self.rows is not None:
+            check_count("rows", self.rows, _MOST_ROWS)
 
     def with_row_counts(self, sizes: Sequence[int]) -> GradientDescent:
         """Return the method with the true number of all rows, where neighbours share it and no other was named."""

@@ -9,12 +9,12 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from typing_extensions import override
 
 from protocols.arithmetic.rng import Forks, Stream
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import check_one_of
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import RoundAnswer, Rounds, Sum, SumWithShares, Vector
 from smc_dp.methods.gradients.contributor import Contributor, noise_label
@@ -26,14 +26,15 @@ from smc_dp.methods.method import (
     TrainedParts,
     Trust,
     check_rows_of_parties,
+    check_secure_noise,
     check_target,
 )
 from smc_dp.methods.model import LinearModel, Release, ScoringModel
 from smc_dp.methods.neighbours import NeighbourPair, record_pair
-from smc_dp.methods.sums.noisy_sum import check_announced_rows, row_cap_caveat
+from smc_dp.methods.sums.noisy_sum import check_announced_rows, require_hidden_sizes, row_cap_caveat
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.training.integer_rows import ROW_BITS, IntegerRows
-from smc_dp.privacy.distributed import SharedRounds, StepBound, rounds_statement, sums_signal
+from smc_dp.privacy.distributed import BlockBound, SharedRounds, rounds_statement, sums_signal
 from smc_dp.privacy.grid import Grid
 from smc_dp.privacy.output import NO_NOISE, no_guarantee
 from smc_dp.privacy.pathak2010 import LARGEST_N
@@ -187,17 +188,15 @@ class GradientMethod(Method):
 
     @override
     def __post_init__(self) -> None:
-        if self.adjacency not in ("replace", "addremove"):
-            raise InputError("adjacency.unknown", got=shown(self.adjacency))
+        check_one_of("adjacency", self.adjacency, get_args(RecordAdjacency))
 
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> GradientSums:
         """Return the specification for a secure sum; InputError for released row counts, which are not used."""
-        if announced.sizes == "released":
-            raise InputError("sizes.of_no_use", method=self.name)
-        if target.epsilon is not None and target.noise not in self.secure_noises:
-            raise InputError("noise.not_of_gradients", method=self.name, known=self.secure_noises, got=target.noise)
+        require_hidden_sizes(self, announced, "does not use the number of rows")
+        if target.epsilon is not None:
+            check_secure_noise(self, target.noise)
         return GradientSums(self, public, target, threat_model, announced)
 
     @classmethod
@@ -208,7 +207,7 @@ class GradientMethod(Method):
     @abstractmethod
     def round_bounds(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> tuple[StepBound, ...]:
+    ) -> tuple[BlockBound, ...]:
         """Return the bound on one record's contribution to each sum."""
 
     @abstractmethod

@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -95,17 +94,8 @@ class TrainedWeights:
     def release(self, target: Target, rng: Stream) -> Release:
         """Return the mean of the models with noise."""
         check_target(target, self.method)
-        total = self._stacked_total if self.noise.is_stacked(target) else self._total
-        noisy = self.noise.remaining_functionality(target, self.V.shape[2])
+        total, noisy = self.noise.integers(self.V, target), self.noise.remaining_functionality(target, self.V.shape[2])
         return release_parts(self.method, [total], self.public, target, rng, noisy)
-
-    @cached_property
-    def _total(self) -> Vector:
-        return self.noise.integers(self.V, Target(None))
-
-    @cached_property
-    def _stacked_total(self) -> Vector:
-        return self.noise.integers(self.V, Target(None, "paper"))
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Contribution, Sum, SumWithSmallestNoise, Vector, add_vectors
-from smc_dp.methods.method import Method, TrainedParts, Trust, check_own_rows, require_two_classes, too_many_rows
+from smc_dp.methods.method import (
+    Method,
+    TrainedParts,
+    Trust,
+    check_own_rows,
+    check_range,
+    check_secure_noise,
+    require_two_classes,
+    too_many_rows,
+)
 from smc_dp.methods.model import Release
 from smc_dp.methods.neighbours import STRONG_LAMBDA, NeighbourPair, record_pair
 from smc_dp.methods.pathak2010.models import binary, model_noise, model_of, models_of
@@ -41,7 +49,6 @@ _CAVEATS = (
     "from the release.",
 )
 RESIDUES_CAVEAT = "The published integers equal the sum of all models modulo the number of parties, without any noise."
-_LOWEST, _HIGHEST = Fraction(1, 10**9), Fraction(10**6)
 
 
 @dataclass(frozen=True)
@@ -70,8 +77,7 @@ class PathakMean(Method):
 
     @override
     def __post_init__(self) -> None:
-        if type(self.lam) is bool or not isinstance(self.lam, int | float) or not _LOWEST <= self.lam <= _HIGHEST:
-            raise InputError("lambda.out_of_printed_range", name="lambda", got=shown(self.lam))
+        check_range("lambda", self.lam, 1e-9, 1e6)
         object.__setattr__(self, "lam", float(self.lam))
 
     @classmethod
@@ -104,11 +110,11 @@ class PathakMean(Method):
         if self.as_published and target.epsilon is not None:
             return no_guarantee("record", "replace", RESIDUES_CAVEAT)
         if trust == "secure" and target.epsilon is not None:
-            if target.noise not in ("knorm", "laplace"):
-                raise InputError("noise.not_of_curator_protocol", method=self.name, got=target.noise)
+            check_secure_noise(self, target.noise)
+            noise: Any = target.noise
             lam, calibration = Fraction(self.lam), target.calibration
             return SmallestNoise(
-                public.parties, public.dimension, target.epsilon, lam, calibration, target.noise, GRID, PUBLIC_TAU
+                public.parties, public.dimension, target.epsilon, lam, calibration, noise, GRID, PUBLIC_TAU
             ).guarantee()
         noise = self.noise(target, min(public.sizes or (LARGEST_N,)), public)
         return noise_statement(noise, target, "record", "replace", _AGAINST_OTHERS, _CAVEATS)

@@ -18,10 +18,11 @@ import numpy as np
 from typing_extensions import override
 
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public
 from smc_dp.methods.functionality import Vector
 from smc_dp.methods.hamm2016.weights import MeanOfModels, WeightNoise, clipped
+from smc_dp.methods.method import check_range
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.neighbours import NeighbourPair, party_pair
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
@@ -31,7 +32,6 @@ from smc_dp.privacy.statement import Adjacency
 from smc_dp.privacy.target import Calibration, Target
 
 SECURE_SUM_CAVEAT = "The models are only added up: with a secure sum no trusted aggregator would be needed."
-_SMALLEST, _LARGEST = 2.0**-20, 1e6
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,7 @@ class ClippedAverage(MeanOfModels, Summed):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.clip, int | float) or not _SMALLEST <= self.clip <= _LARGEST:
-            raise InputError("clip.out_of_range", got=shown(self.clip))
+        check_range("clip", self.clip, 2.0**-20, 1e6)
 
     @classmethod
     @override

@@ -18,7 +18,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Public, Rows
 from smc_dp.methods.functionality import Addend, SumWithShares, Vector
-from smc_dp.methods.method import Method, SumBlocks, require_two_classes
+from smc_dp.methods.method import Method, SumBlocks, check_secure_noise, require_two_classes
 from smc_dp.methods.model import ReleasedModel
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
@@ -89,9 +89,7 @@ class NoisySum(ABC, Generic[_M]):
     def __post_init__(self) -> None:
         if self.method.binary:
             require_two_classes(self.public.classes, self.method)
-        if self.target.noise not in self.method.secure_noises:
-            known = ", ".join(self.method.secure_noises)
-            raise InputError("noise.not_in_sum", method=self.method.name, known=known, got=self.target.noise)
+        check_secure_noise(self.method, self.target.noise)
 
     @property
     @abstractmethod
@@ -194,7 +192,7 @@ class NoisySum(ABC, Generic[_M]):
         return min(max(1, value[-1]), self.threat_model.parties)
 
 
-def require_hidden_sizes(method: Addable, announced: AnnouncedRows, why: str) -> None:
+def require_hidden_sizes(method: Any, announced: AnnouncedRows, why: str) -> None:
     """Raise InputError where numbers of rows are to be released, with the reason why this method does not."""
     if announced.sizes != "hidden":
         raise InputError("sizes.not_hidden", method=method.name, reason=why, got=announced.sizes)

@@ -18,13 +18,13 @@ from smc_dp.core.errors import InputError
 from smc_dp.data.columns import CategoricalColumn, Column, NumericColumn
 from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
 from smc_dp.methods.functionality import ideal
-from smc_dp.methods.method import SEED_CAVEAT, SumSpec, require_model
+from smc_dp.methods.method import SEED_CAVEAT, SumSpec, check_secure_noise, require_model
 from smc_dp.methods.model import Release, ReleasedModel
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.output import no_guarantee
 from smc_dp.privacy.statement import PrivacyStatement
-from smc_dp.privacy.target import NoiseName, Target
+from smc_dp.privacy.target import Target
 
 _SECURE_SUM = "secure_sum"
 ONE_PLACE_CAVEAT = (
@@ -50,20 +50,13 @@ def has_secure_sum(method: Any) -> bool:
     return _SECURE_SUM in getattr(method, "by_protocols", ())
 
 
-def default_secure_noise(method: Any) -> NoiseName:
-    """Return the noise of the method in a secure sum unless somebody names one: `ddg` where it has that."""
-    return "ddg" if "ddg" in method.secure_noises else method.secure_noises[0]
-
-
 def require_secure_sum(method: Any, target: Target) -> None:
     """Raise InputError unless a secure sum computes the method with the noise of this target."""
     if not has_secure_sum(method):
         raise InputError("trust.no_secure_sum", method=method.name)
     if target.calibration != "proven":
         raise InputError("calibration.not_in_secure_sum", method=method.name, got=target.calibration)
-    if target.noise not in method.secure_noises:
-        known, own = ", ".join(method.secure_noises), default_secure_noise(method)
-        raise InputError("noise.not_in_secure_sum", method=method.name, known=known, got=target.noise, other=own)
+    check_secure_noise(method, target.noise)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -24,12 +24,11 @@ from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import InputError, shown
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.functionality import Sum, Vector
 from smc_dp.methods.hamm2016.ensemble import Ensemble, Voting, add_votes, auxiliary_rows, learner_caveats, own_votes
 from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS_CAVEAT
-from smc_dp.methods.method import AGAINST_ALL_BUT_AGGREGATOR, Trained, TrainedParts, Trust, check_modulus
+from smc_dp.methods.method import AGAINST_ALL_BUT_AGGREGATOR, Trained, TrainedParts, Trust, check_modulus, check_range
 from smc_dp.methods.model import LinearModel, Release
 from smc_dp.methods.sums.noisy_sum import NoisySum, Summed, SumReach, require_hidden_sizes
 from smc_dp.methods.sums.statistic import longest, minimise_statistic, sensitivity, statistic_in_integers
@@ -67,8 +66,7 @@ class SoftStatistic(Voting, Summed):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_modulus(self.lam_global, "lam_global")
-        if not isinstance(self.gamma, int | float) or not 1e-9 <= self.gamma <= 1:
-            raise InputError("gamma.out_of_range", got=shown(self.gamma))
+        check_range("gamma", self.gamma, 1e-9, 1.0)
 
     def whitened(self, public: Public) -> tuple[Whitening, Array]:
         """Return the whitening of the public rows, and G: (N, d)."""

@@ -27,6 +27,7 @@ grid is made as fine as it takes.
 `self`. Each share is the whole K-norm noise for the own sensitivity: pure, and H = 1 is enough.
 """
 
+from smc_dp.privacy.distributed.block_bound import BlockBound
 from smc_dp.privacy.distributed.calibration import SharedNoise, calibrate_shares, ring_bits, shared_statement
 from smc_dp.privacy.distributed.inference_sum import InferenceBound
 from smc_dp.privacy.distributed.least_squares_sums import GramBound, ResidualBound
@@ -34,12 +35,12 @@ from smc_dp.privacy.distributed.rounds import (
     Curvature,
     RoundBound,
     SharedRounds,
-    StepBound,
     rounds_statement,
     sums_signal,
 )
 
 __all__ = [
+    "BlockBound",
     "Curvature",
     "GramBound",
     "InferenceBound",
@@ -47,7 +48,6 @@ __all__ = [
     "RoundBound",
     "SharedNoise",
     "SharedRounds",
-    "StepBound",
     "calibrate_shares",
     "ring_bits",
     "rounds_statement",

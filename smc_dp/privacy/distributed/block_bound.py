@@ -49,8 +49,8 @@ class BlockBound(ABC):
     def __post_init__(self) -> None:
         if self.adjacency not in ("replace", "addremove"):
             raise ValueError(f"adjacency is replace or addremove, got {self.adjacency!r}")
-        if self.dimension < 1:
-            raise ValueError("wanted a dimension above 0")
+        if any(block.length < 1 or block.unit < 1 or block.ratio <= 0 for block in self.blocks):
+            raise ValueError("wanted lengths, bounds and ratios above 0")
 
     @property
     @abstractmethod

@@ -35,17 +35,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, sqrt
-from typing import TypeAlias
+from math import sqrt
+
+from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
-from smc_dp.privacy.distributed.block_bound import BlockBound
+from smc_dp.privacy.distributed.block_bound import BlockBound, NoisyBlock
 from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
 from smc_dp.privacy.distributed.share_distributions import MOST_COORDINATES, GaussianShares
-from smc_dp.privacy.gaussian import LEAST_VARIANCE, VARIANCE_LOST, mu_above
+from smc_dp.privacy.gaussian import VARIANCE_LOST, mu_above
 from smc_dp.privacy.output import implied_epsilon
-from smc_dp.privacy.statement import PrivacyStatement, RecordAdjacency, round_up
+from smc_dp.privacy.statement import PrivacyStatement, round_up
 from smc_dp.privacy.target import Target
 
 FREE_CURVATURE_RATIO = Fraction(1, 2)
@@ -65,54 +66,34 @@ class Curvature:
     ratio: Fraction = FREE_CURVATURE_RATIO
     start: bool = True
 
-    def __post_init__(self) -> None:
-        if self.dimension < 1 or self.bound < 1 or self.ratio <= 0:
-            raise ValueError("wanted a dimension, a bound and a ratio above 0")
-
 
 @dataclass(frozen=True)
-class RoundBound:
-    """Bound on one record's part of one sum: so many integers of at most this L2 norm, perhaps a curvature.
+class RoundBound(BlockBound):
+    """Bound on one record's part of one sum: `dimension` integers of at most this L2 norm, perhaps a curvature.
 
     All of a record are exact multiples of its own integer row and its square, by numbers that depend on that record and
     on the query alone.
     """
 
-    adjacency: RecordAdjacency
-    length: int
     bound: int
     curvature: Curvature | None = None
 
-    def __post_init__(self) -> None:
-        if self.adjacency not in ("replace", "addremove"):
-            raise ValueError(f"adjacency is replace or addremove, got {self.adjacency!r}")
-        if self.length < 1 or self.bound < 1:
-            raise ValueError("wanted a length and a bound above 0")
-
     @property
-    def largest(self) -> int:
-        """Bound on every entry of one record."""
-        return max(self.bound, self.curvature.bound if self.curvature else 0)
-
-    def distributions(self, mu_squared: Fraction, honest: int) -> tuple[GaussianShares, ...]:
-        """Return shares of the least whole variances, at least 18, that cost at most mu^2; see `SharedRounds`."""
-        curvature = self.curvature
-        A = mu_squared / self._worst(Fraction(1), curvature.ratio if curvature else Fraction(0))
-
-        def shares(length: int, variance: Fraction) -> GaussianShares:
-            return GaussianShares(
-                length, honest, Fraction(max(LEAST_VARIANCE, ceil((VARIANCE_LOST + variance) / honest)))
-            )
-
-        gradient = shares(self.length, self.bound**2 / A)
+    @override
+    def blocks(self) -> tuple[NoisyBlock, ...]:
+        gradient, curvature = NoisyBlock(self.dimension, self.bound, Fraction(1)), self.curvature
         if curvature is None:
             return (gradient,)
-        d, variance = curvature.dimension, curvature.bound**2 / (curvature.ratio * A)
-        beside = (shares(d * (d - 1) // 2, variance / 2),) if d > 1 else ()
-        return gradient, shares(d, variance), *beside
+        return gradient, NoisyBlock(curvature.dimension, curvature.bound, curvature.ratio, matrix=True)
 
+    @property
+    @override
+    def worst(self) -> Fraction:
+        return self._worst(Fraction(1), self.curvature.ratio if self.curvature else Fraction(0))
+
+    @override
     def cost(self, distributions: tuple[GaussianShares, ...], smoothing: int = VARIANCE_LOST) -> Fraction:
-        """Return mu_r^2 with H such shares; with smoothing 0 twice the rho, but for `closeness`."""
+        # What noise there is may not be in the ratio that it was made for: both figures of the theorem are used.
         left = [shares.honest * shares.variance - smoothing for shares in distributions]
         A, E = self.bound**2 / left[0], Fraction(0)
         if self.curvature is not None:
@@ -126,10 +107,6 @@ class RoundBound:
         return both if self.curvature and self.curvature.start else max(4 * A + E, both)
 
 
-StepBound: TypeAlias = RoundBound | BlockBound
-"""Bound on one record's part of one sum."""
-
-
 @dataclass(frozen=True)
 class SharedRounds:
     """Shares of R sums.
@@ -140,7 +117,7 @@ class SharedRounds:
     together.
     """
 
-    steps: tuple[StepBound, ...]
+    steps: tuple[BlockBound, ...]
     distributions: tuple[tuple[GaussianShares, ...], ...]
     ring_bits: int
 
@@ -156,7 +133,7 @@ class SharedRounds:
     def calibrated(
         cls,
         target: Target,
-        steps: tuple[StepBound, ...],
+        steps: tuple[BlockBound, ...],
         *,
         parties: int,
         honest: int,
@@ -200,15 +177,13 @@ class SharedRounds:
 
     def deviations(self, parties: int) -> tuple[tuple[float, ...], ...]:
         """Return `BlockBound.deviations` of each sum."""
-        return tuple(
-            step.deviations(noise, parties) for step, noise in self._steps_and_noise() if isinstance(step, BlockBound)
-        )
+        return tuple(step.deviations(noise, parties) for step, noise in self._steps_and_noise())
 
     def share(self, r: int, rng: Stream) -> list[int]:
         """Draw one party's share in the sum of round r, counted from 0: all blocks, one after the other."""
         return [x for shares in self.distributions[r] for x in shares.share(rng)]
 
-    def _steps_and_noise(self) -> Iterator[tuple[StepBound, tuple[GaussianShares, ...]]]:
+    def _steps_and_noise(self) -> Iterator[tuple[BlockBound, tuple[GaussianShares, ...]]]:
         return zip(self.steps, self.distributions, strict=True)
 
     def _every_distribution(self) -> Iterator[GaussianShares]:
@@ -238,7 +213,7 @@ def sums_signal(n: int, mu: float | Fraction, d: int, k: int, honest: int, parti
 
 
 def _ring_bits(
-    steps: tuple[StepBound, ...], distributions: tuple[tuple[GaussianShares, ...], ...], parties: int, most_rows: int
+    steps: tuple[BlockBound, ...], distributions: tuple[tuple[GaussianShares, ...], ...], parties: int, most_rows: int
 ) -> int:
     blocks = [shares for of_one in distributions for shares in of_one]
     tail = max(shares.tail(parties, _MISSED_BITS + (len(blocks) - 1).bit_length()) for shares in set(blocks))

@@ -15,8 +15,8 @@ from protocols.secure_sum.parameters import MOST_PARTIES, Block, Parameters
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, InputFault, refuse_all, shown
 from smc_dp.data.federation import Public
-from smc_dp.methods.method import MechanismSpec, NeedsRowCounts, SumSpec, has_own_noise
-from smc_dp.methods.sums.simulated_sum import default_secure_noise, require_secure_sum
+from smc_dp.methods.method import MechanismSpec, NeedsRowCounts, SumSpec, default_secure_noise, has_own_noise
+from smc_dp.methods.sums.simulated_sum import require_secure_sum
 from smc_dp.methods.sums.threat_model import COLLUDERS, DROPOUTS, AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target

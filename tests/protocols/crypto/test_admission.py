@@ -180,11 +180,3 @@ def test_a_perfect_power_cannot_answer(power: int) -> None:
         context = f"attempt {attempt}".encode()
         proof = tuple(pow(x, d, KEY.p) for x in admission._points(PublicKey(n), context))  # roots mod p, all there are
         assert verify(PublicKey(n), n.bit_length(), proof, context) == "paillier_key.proof_fails"
-
-
-@pytest.mark.slow
-def test_3072_bits() -> None:
-    key = paillier.generate(3072, Stream.insecure_from_seed("full size"))
-    proof = admission.prove(key, CONTEXT)
-    assert verify(key.public, 3072, proof) is None
-    assert verify(key.public, 3072, proof, b"another") == "paillier_key.proof_fails"

@@ -147,15 +147,3 @@ def test_keys_have_exactly_the_stated_size(bits: int) -> None:
 
 def test_orders_have_twice_the_security_level() -> None:
     assert [dgk.order_bits(bits) for bits in (512, 1024, 2048, 3071, 3072, 4096)] == [64, 128, 224, 224, 256, 256]
-
-
-@pytest.mark.slow
-def test_3072_bits() -> None:
-    rng = Stream.insecure_from_seed("full size")
-    key = dgk.generate(3072, plaintext_modulus(76), rng)
-    assert key.public.n.bit_length() == 3072
-    for m in range(0, key.public.u, 40):
-        c = key.public.encrypt(m, Stream.insecure_from_seed(m))
-        assert c == key.encrypt(m, Stream.insecure_from_seed(m))
-        assert key.is_zero(c) == (m == 0)
-        assert opened_bit(key, key.public.blind(c, 3, rng)) == 3 * m % key.public.u

@@ -402,22 +402,3 @@ def _prime(start: int, step: int = 1) -> int:
 def test_shared_primes_that_generate_would_not_make_are_refused(p: int, q: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         paillier.assemble(p, q, 512)
-
-
-@pytest.mark.slow
-def test_3072_bits() -> None:
-    rng = Stream.insecure_from_seed("full size")
-    key = paillier.generate(3072, rng)
-    theirs = phe.PaillierPrivateKey(phe.PaillierPublicKey(key.public.n), key.p, key.q)
-    assert key.public.bits == 3072
-    for m in (0, 1, key.public.n - 1, rng.below(key.public.n)):
-        c = key.public.encrypt(m, Stream.insecure_from_seed(m))
-        assert c == key.encrypt(m, Stream.insecure_from_seed(m))
-        blinded = key.public.blind(c, 17, rng)
-        assert theirs.raw_decrypt(blinded.value) == (m + 17) % key.public.n
-        assert [key.decrypt(x) for x in key.public.scale(c, [2, 2**2000])] == [
-            2 * m % key.public.n,
-            m * 2**2000 % key.public.n,
-        ]
-        assert randomiser(key, c.value) != randomiser(key, blinded.value)
-        assert key.decrypt(Ciphertext(c.n, phe.PaillierPublicKey(key.public.n).raw_encrypt(m))) == m

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import cbor2
 import pytest
@@ -90,18 +90,22 @@ def test_what_may_not_be_stated_is_a_local_error(wrong: Message, code: str) -> N
         alone(lambda me: me.attested("P1", wrong, bytes(64))).simulate()
 
 
-def test_nothing_is_stated_or_doubted_outside_a_stage() -> None:
-    actions = {
-        "statement.outside_a_stage": lambda me: me.attest(Vote(1)),
-        "doubt.outside_a_stage": lambda me: me.doubt("P2", "a rule"),
-    }
-    for code, action in actions.items():
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda me: me.attest(Vote(1)),
+        lambda me: me.doubt("P2", "a rule"),
+        lambda me: me.send("P2", Word(1)),
+        lambda me: me.rng,
+        lambda me: me.once("key", lambda rng: rng.bits(1)),
+    ],
+)
+def test_nothing_is_done_outside_a_stage(act: Callable[[Endpoint], object]) -> None:
+    async def outside(me: Endpoint, p: Parties, mine: int) -> None:
+        act(me)
 
-        async def outside(me: Endpoint, p: Parties, mine: int, act: Any = action) -> None:
-            act(me)
-
-        with refused(code, error=LocalError):
-            made(outside).simulate()
+    with refused("stage.needed", error=LocalError):
+        made(outside).simulate()
 
 
 # A statement is of its signer, its session, its kind and its content, and nothing else is one.

@@ -80,5 +80,5 @@ def test_there_is_no_randomness_outside_of_a_stage(when: str) -> None:
             mine = await me.stage(adding, mine, name=name)
         raise AssertionError
 
-    with refused("randomness.outside_a_stage", error=LocalError):
+    with refused("stage.needed", error=LocalError):
         made(party).simulate()

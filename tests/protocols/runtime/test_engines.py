@@ -18,6 +18,7 @@ from protocols.crypto import dgk, paillier
 from protocols.errors import LocalError, ReplayError
 from protocols.pathak2010 import PROGRAM
 from protocols.runtime import message as messages
+from protocols.runtime import replay
 from protocols.runtime import state as states
 from protocols.runtime.actor import Actor
 from protocols.runtime.channel import Channel
@@ -259,6 +260,17 @@ def test_finished_stages_leave_neither_mail_nor_secrets(monkeypatch: pytest.Monk
             assert not any(secret in last for secret in long), stage
             seen_open += sum(any(secret in state for state in before) for secret in long)
     assert seen_open > 10  # the search does find mail in the states of open stages
+
+
+def test_no_identity_key_is_in_a_state() -> None:
+    """Nobody can sign with a state; the twin that is handed the identity as an input shows that the search finds it."""
+    made = setup(2, 1)
+    actor = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], made.inputs["P1"], {})
+    actor.advance()
+    secret = made.identities["P1"].seed
+    assert secret not in replay.save(actor)
+    leaky = Actor(made.session, "P1", made.identities["P1"], made.seeds["P1"], (secret,), {})
+    assert secret in replay.save(leaky)
 
 
 def test_no_coin_of_a_finished_stage_can_be_drawn_again() -> None:

@@ -167,31 +167,6 @@ def test_arbitrary_content_in_the_right_frame(kind: type[Any], seed: int, specia
     check(kind, cbor2.dumps(raw, canonical=True))
 
 
-TEN = "0000000000000000" + "0102"
-SECOND_FORMS = {
-    "trailing byte": "814a" + TEN + "00",
-    "cut": "814a" + TEN[:-2],
-    "long head": "81580a" + TEN,
-    "indefinite array": "9f4a" + TEN + "ff",
-    "indefinite string": "815f4a" + TEN + "ff",
-    "tagged": "d9d9f7814a" + TEN,
-    "bignum": "81c24a" + TEN,
-    "integer": "811b000000000000000102",
-    "another string": "8149" + TEN + "00"[2:],
-    "map": "a1004a" + TEN,
-    "text": "816a" + TEN,
-    "two fields": "824a" + TEN,
-    "empty": "",
-}
-assert bytes.fromhex("814a" + TEN) == codec.encode(kinds.Half(258), LAYOUT, KEYS)
-
-
-@pytest.mark.parametrize("form", SECOND_FORMS)
-def test_second_forms_are_refused(form: str) -> None:
-    with pytest.raises(DecodeError):
-        codec.decode(kinds.Half, bytes.fromhex(SECOND_FORMS[form]), LAYOUT, KEYS)
-
-
 @every_kind
 def test_other_sizes_are_refused_with_both_sizes(kind: type[Any]) -> None:
     data = encoded(kind)
@@ -347,26 +322,17 @@ def test_a_person_reads_of_each_protection_in_other_words_and_of_a_ciphertext_un
 
 
 @pytest.mark.parametrize(
-    ("field", "code"),
+    "field",
     [
-        (Annotated[int, "a note"], "message.field_not_protected_once"),
-        (int, "message.field_not_protected_once"),
-        (Annotated[int, public("a"), masked("a")], "message.field_not_protected_once"),
-        (Annotated[float, public("a")], "message.field_of_another_type"),
-        (Annotated[str, public("a")], "message.field_of_another_type"),
-        (Annotated[tuple[float, ...], public("a"), Times("K")], "message.field_of_another_type"),
-        (Annotated[tuple[int, ...], public("a"), Times("K")], "message.field_of_another_type"),
-        (Annotated[Vector, public("a")], "message.field_without_one_length"),
-        (Annotated[int, public("a"), Times("K")], "message.field_without_one_length"),
-        (Annotated[Vector, public("a"), Times("K"), Times("d")], "message.field_without_one_length"),
-        (Annotated[Ciphertext, public("a")], "message.field_of_another_type"),
-        (Annotated[int, encrypted("a")], "message.field_of_another_type"),
-        (Annotated[int | None, public("a")], "message.field_cannot_be_absent"),
+        *(int, Annotated[int, "a note"], Annotated[int, public("a"), masked("a")]),
+        *(Annotated[kind, public("a")] for kind in (float, str, Vector, Ciphertext, int | None)),
+        *(Annotated[kind, public("a"), Times("K")] for kind in (tuple[float, ...], tuple[int, ...], int)),
+        *(Annotated[Vector, public("a"), Times("K"), Times("d")], Annotated[int, encrypted("a")]),
     ],
 )
-def test_declarations_that_leave_something_open_are_refused(field: Any, code: str) -> None:
+def test_declarations_that_leave_something_open_are_refused(field: Any) -> None:
     declared = type("Declared", (Message,), {"__annotations__": {"x": field}})
-    with refused(code, error=LocalError, kind="Declared", field="x"):
+    with refused("message.field_not_declared", error=LocalError, kind="Declared", field="x"):
         message("0", PARTY >> CURATOR)(declared)
 
 

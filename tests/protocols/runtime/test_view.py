@@ -182,7 +182,7 @@ def test_a_view_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     assert RecordedView.loads(states.dump_state(kept, records), made.session) == run.recorded["P1"]
     with refused("view.of_another_program", error=ReplayError):
         RecordedView.loads(states.dump_state([FORMAT - 1, *kept[1:]], records), made.session)
-    with refused("view.without_its_parts", error=ReplayError):
+    with refused("view.malformed", error=ReplayError):
         RecordedView.loads(states.dump_state([*kept, None], records), made.session)
     others = replace(run.recorded["P1"], inputs=(replace(made.session.parameters, dimension=3),))
     with refused("view.of_other_parameters", error=ReplayError):
@@ -192,7 +192,7 @@ def test_a_view_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         RecordedView.loads(bytes(11), made.session)
     monkeypatch.undo()
     for i in range(3, len(kept)):
-        with refused("view.part_of_another_type", error=ReplayError):
+        with refused("view.malformed", error=ReplayError):
             RecordedView.loads(states.dump_state([*kept[:i], None, *kept[i + 1 :]], records), made.session)
     assert made.identities["P1"].seed not in run.recorded["P1"].dumps(made.session)
 

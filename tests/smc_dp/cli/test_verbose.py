@@ -23,30 +23,20 @@ def logged(lines: str) -> list[str]:
 
 
 def test_the_course_of_a_run_is_on_standard_error_and_the_result_alone_on_the_other(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = {}
-    for name, before, said in (("-v", ["-v"], ""), ("variable", [], "DEBUG")):
-        monkeypatch.setenv(verbose.VARIABLE, said)
-        assert main([*before, *RUN, "--out", str(tmp_path / name)]) == 0
+    for much in ("-v", "-vv"):
+        assert main([much, *RUN, "--out", str(tmp_path / much)]) == 0
         out, err = capsys.readouterr()
         assert json.loads(out)["privacy"]
         assert logged(err) == err.splitlines()
-        counts[name] = len(logged(err))
-    assert 0 < counts["-v"] < counts["variable"]
-    assert [verbose.log_level(asked) for asked in (0, 2, 3)] == [2, 2, 3]  # what is asked for more loudly
-    monkeypatch.delenv(verbose.VARIABLE)
-    assert verbose.log_level(0) == 0  # and nothing is said, as the tests of `run` see
+        counts[much] = len(logged(err))
+    assert 0 < counts["-v"] < counts["-vv"]
     for package in ("protocols", "smc_dp"):  # and nothing is left of it
         logger = logging.getLogger(package)
         assert logger.level == logging.NOTSET
         assert not any(type(handler) is logging.StreamHandler for handler in logger.handlers)
-
-
-def test_a_wrong_variable_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(verbose.VARIABLE, "loud\n")
-    assert main(["lab", "data", "list"]) == 2
-    assert capsys.readouterr().err == "error: variable SMC_DP_LOG: wanted one of info, debug, got 'loud'\n"
 
 
 def test_a_name_cannot_talk_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

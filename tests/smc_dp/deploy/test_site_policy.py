@@ -12,15 +12,20 @@ from support.studies import by_curator, study, text
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.core.documents import parse_document
-from smc_dp.core.errors import UnfitError
+from smc_dp.core.errors import Fault, UnfitError
 from smc_dp.data.file_format import FileFormat
 from smc_dp.deploy.site_policy import SitePolicy
+from smc_dp.deploy.study import JointStudy
 from smc_dp.run.budget_charge import charge_of_run
 
 
 def policy(limits: str = "", rest: str = "", *, epsilon: str = "1", delta: str = "1e-5") -> SitePolicy:
     said = f"[limits]\nmax_epsilon = {epsilon}\nmax_delta = {delta}\n{limits}\n{rest}"
     return parse_document(SitePolicy, said, "policy")
+
+
+def faults(own: SitePolicy, at: JointStudy) -> list[Fault]:
+    return own.faults(at, at.agreement())
 
 
 TESTS_KEYS = by_curator(top="insecure_test_keys = true").replace("3072", "512")
@@ -62,26 +67,26 @@ LIMITS = {
 @pytest.mark.parametrize("rule", LIMITS)
 def test_each_limit_allows_a_study_at_it_and_refuses_one_beyond(rule: str) -> None:
     own, at, beyond, fields = LIMITS[rule]
-    assert own.faults(study(at)) == []
-    (fault,) = own.faults(study(beyond))
+    assert faults(own, study(at)) == []
+    (fault,) = faults(own, study(beyond))
     assert (fault.code, fault.fields, fault.place) == (f"terms.{rule}", fields, "site policy: ")
 
 
 def test_a_study_may_pass_every_limit_and_hears_of_each() -> None:
     limits = "min_parties = 9\nmin_colluders = 9\ncolumns = []\npurposes = []"
-    faults = policy(limits, epsilon="0.1", delta="0").faults(study())
-    rules = [fault.code.removeprefix("terms.") for fault in faults]
+    found = faults(policy(limits, epsilon="0.1", delta="0"), study())
+    rules = [fault.code.removeprefix("terms.") for fault in found]
     assert rules == ["max_epsilon", "max_delta", "min_parties", "min_colluders", *["columns"] * 3, "purposes"]
 
 
 def test_decimals_that_no_float_is_are_limits_all_the_same() -> None:
     for figure in ("0.1", '"1/3"', "0.3", "1e-3"):
         said = text().replace('"1/3"', figure)
-        assert policy(epsilon=figure).faults(study(said)) == []
+        assert faults(policy(epsilon=figure), study(said)) == []
         less = Fraction(study(said).target.epsilon) * Fraction(999, 1000)
-        assert len(policy(epsilon=f'"{less}"').faults(study(said))) == 1
+        assert len(faults(policy(epsilon=f'"{less}"'), study(said))) == 1
     for figure in ("1e-7", "3e-6", '"1/70000"'):
-        assert policy(delta=figure).faults(study(text().replace('"1e-5"', figure))) == []
+        assert faults(policy(delta=figure), study(text().replace('"1e-5"', figure))) == []
 
 
 def test_the_epsilon_that_counts_is_the_true_one() -> None:
@@ -89,13 +94,13 @@ def test_the_epsilon_that_counts_is_the_true_one() -> None:
     printed = study(by_curator(target='epsilon = 1\nnoise = "laplace"\ncalibration = "paper"'))
     true = charge_of_run(printed.agreement()).epsilon
     assert true < Fraction(1, 5)
-    assert policy(epsilon=f'"{true}"').faults(printed) == []  # by the figure named, 1, it would be refused
-    (fault,) = policy(epsilon=f'"{true * Fraction(999, 1000)}"').faults(printed)
+    assert faults(policy(epsilon=f'"{true}"'), printed) == []  # by the figure named, 1, it would be refused
+    (fault,) = faults(policy(epsilon=f'"{true * Fraction(999, 1000)}"'), printed)
     assert fault.code == "terms.max_epsilon"
 
 
 def test_the_curators_protocol_withstands_nobody_who_deviates() -> None:
-    (fault,) = policy("min_colluders = 1").faults(study(by_curator()))
+    (fault,) = faults(policy("min_colluders = 1"), study(by_curator()))
     assert fault.code == "terms.min_colluders"
     assert fault.fields == {"wanted": 1, "protocol": "pathak2010", "held": "needs semi-honest participants"}
 
@@ -113,16 +118,15 @@ SPARSE = studies.SUMS + "\nsparse_graph = true\nsemi_honest = true"
 
 @pytest.mark.parametrize("said", [text(protocol=SPARSE), many(1)], ids=["asked for", "of many parties with drop-outs"])
 def test_a_sparse_graph_withstands_nobody_who_deviates(said: str) -> None:
-    agreement = study(said).agreement()
-    (fault,) = policy("min_colluders = 1").faults_of(study(said), agreement)
+    (fault,) = faults(policy("min_colluders = 1"), study(said))
     assert fault.code == "terms.min_colluders"
     assert fault.fields == {"wanted": 1, "protocol": "secure_sum", "held": "needs semi-honest participants"}
-    assert policy("min_colluders = 0").faults_of(study(said), agreement) == []
+    assert faults(policy("min_colluders = 0"), study(said)) == []
 
 
 def test_who_accepts_semi_honest_participants_without_need_has_all_of_the_claim() -> None:
     for said in (text(protocol=studies.SUMS + "\nsemi_honest = true"), many(0)):
-        assert policy("min_colluders = 1").faults(study(said)) == []
+        assert faults(policy("min_colluders = 1"), study(said)) == []
 
 
 def test_paths_begin_where_the_policy_lies(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_an_outcome_outside_its_range_is_refused_at_its_row(outcome: float) -> N
         ({"bounds": None}, "bounds.no_range_of_outcome"),
         ({"bounds": CLASSES}, "bounds.no_range_of_outcome"),
         ({"bounds": 3}, "bounds.no_bounds"),
-        ({"adjacency": "both"}, "adjacency.unknown"),
+        ({"adjacency": "both"}, "setting.unknown_value"),
         ({"epsilon": -1.0}, "setting.not_positive"),
     ],
 )

@@ -132,7 +132,7 @@ def test_what_voids_the_theorem_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     assert ideal_of(method, federation.public, target)(federation).shape == (4,)
     with refused("sizes.missing"):
         method.statement(replace(federation.public, sizes=None), target)
-    with refused("lambda.out_of_range"):
+    with refused("parameter.out_of_range"):
         CentralObjective(0.0)
     with refused("noise.not_of_calibration", got="laplace"):
         method.train(federation).release(wanted("laplace"), stream(1))

@@ -108,5 +108,5 @@ def test_neither_is_private(method: Batch | Individual) -> None:
     assert "without noise" in " ".join(privacy.caveats)
     with refused("epsilon.not_private", method=method.name, got=1.0):
         trained.release(Target(Fraction(1)), Stream.from_system())
-    with refused("lambda.out_of_range", name="lambda"):
+    with refused("parameter.out_of_range", name="lambda"):
         type(method)(lam=-1.0)

@@ -49,8 +49,8 @@ def usual(kind: type[Any]) -> Method:
 VARIANTS: tuple[Method, ...] = (
     *(PathakMean(LAM, as_published=True), CentralObjective(), Newton("addremove"), ClippedAverage(LAM, clip=0.5)),
     *(SoftStatistic(LAM, TREE), Soft(LAM, TREE)),
-    *(AverageMethod(LAM, loss="logistic", site_epsilons=(0.5,) * 3), FeatureMethod(LAM, scale="unit")),
-    *(FeatureMethod(LAM, private_labelled=True), Ofpa(rounds=2, lam=LAM), Individual(LAM, TREE)),
+    *(AverageMethod(LAM, loss="logistic", site_epsilons=(0.5,) * 3), FeatureMethod(LAM, private_labelled=True)),
+    *(Ofpa(rounds=2, lam=LAM), Individual(LAM, TREE)),
     *(Ofpa(rounds=3, reading="truncated", epochs=5), Ofaa(rounds=2)),
     *(Ofaa(rounds=3, reading="truncated", epochs=5), Ofaa(trust="local", repair="trim")),
 )

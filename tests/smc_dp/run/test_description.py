@@ -1,4 +1,4 @@
-"""A run that describes rows: released, read back, audited, shown, and of no use as a classifier."""
+"""A run that describes rows and groups of them: agreed on, released, read back, audited, shown, and no classifier."""
 
 from __future__ import annotations
 
@@ -20,13 +20,19 @@ from smc_dp.cli.main import main
 from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.deploy.study import JointStudy
+from smc_dp.methods.statistics import describe
+from smc_dp.methods.statistics.estimate import Estimate
+from smc_dp.methods.statistics.sum_blocks import record_reach
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose
 from smc_dp.privacy.distributed.moments import RecordReach
-from smc_dp.run.description_table import COVERS_ROWS
+from smc_dp.run.description_table import COVERS_ROWS, description_blocks
 from smc_dp.run.export.export_run import export_run
+from smc_dp.run.figures import read_figures
 from smc_dp.run.local_evaluation import evaluate_locally
 from smc_dp.run.methods_section import methods_section
 from smc_dp.run.release_report import run_page
 from smc_dp.run.report import Report
+from smc_dp.run.table_one import HIDDEN, table_one
 from smc_dp.run.verify_release import verify_release
 from tests.support.refusals import refused
 
@@ -75,8 +81,8 @@ def described(files: Path, out: Path, **settings: Any) -> Report:
 
 @pytest.fixture(scope="module")
 def run(files: Path) -> Path:
-    """A run with the views beside it."""
-    described(files, files / "run", views=files / "views")
+    """A run by sex, with a table and the views beside it."""
+    described(files, files / "run", views=files / "views", by="sex", tables="lab*ill", epsilon=4)
     return files / "run"
 
 
@@ -88,25 +94,30 @@ def cells(files: Path, column: str) -> list[str]:
     return found
 
 
-def test_the_release_describes_all_rows(files: Path, run: Path) -> None:
+def test_the_release_describes_all_rows_and_each_group(files: Path, run: Path) -> None:
     release = verify_release(run).release
     assert release.description is not None
     assert (release.description.rows, release.description.parties) == (sum(SIZES.values()), 3)
-    found = {(row.column, row.level, row.figure): row.found for row in release.description.table()}
+    assert release.parameters["by"] == release.description.by == "sex"
+    found = {(row.group, row.column, row.level, row.figure): row.found for row in release.description.table()}
     assert [column.name for column in release.description.columns] == HEADER
-    ages = np.array(list(map(float, cells(files, "age"))))
+    ages, sexes = np.array(list(map(float, cells(files, "age")))), cells(files, "sex")
     for key, wanted, wide in (
-        (("age", "", "mean"), ages.mean(), 3),
-        (("age", "", "standard deviation"), ages.std(ddof=1), 5),
-        (("sex", "f", "count"), cells(files, "sex").count("f"), 200),
-        (("bmi", "(empty)", "count"), cells(files, "bmi").count(""), 200),
-        (("ill", "yes", "count"), cells(files, "ill").count("yes"), 200),
+        (("", "age", "", "mean"), ages.mean(), 3),
+        (("", "age", "", "standard deviation"), ages.std(ddof=1), 5),
+        (("", "sex", "f", "count"), sexes.count("f"), 200),
+        (("", "bmi", "(empty)", "count"), cells(files, "bmi").count(""), 200),
+        (("", "ill", "yes", "count"), cells(files, "ill").count("yes"), 200),
+        (("f", "sex", "f", "count"), sexes.count("f"), 200),
+        (("m", "sex", "m", "count"), sexes.count("m"), 200),
     ):
         one = found[key]
         assert one is not None
         assert abs(one.estimate - wanted) < 3 * (one.high - one.low), key
         assert 0 < one.high - one.low < wide, key
-    assert ("seen", "", "mean, days since 2020-01-01") in found
+    assert ("", "seen", "", "mean, days since 2020-01-01") in found
+    assert found["m", "seen", "", "difference of means, days"] is not None
+    assert ("f", "age", "", "difference of means") not in found
 
 
 def edited(run: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Path:
@@ -121,13 +132,18 @@ def edited(run: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Pat
         (lambda d: d["description"].update(parties=4), "description.impossible_rows"),
         (lambda d: d["description"].update(rows=d["description"]["rows"] + 1), "description.other_figures"),
         (lambda d: d["description"]["columns"]["age"]["mean"].update(low=1.0), "description.other_figures"),
-        (lambda d: d["description"]["columns"].pop("age"), "description.other_figures"),
-        (lambda d: d["description"].update(level=0.99), "description.other_figures"),
+        (lambda d: d["description"]["tables"][0]["cells"][0][0].update(high=1e6), "description.other_figures"),
+        (lambda d: d["description"]["groups"][1]["figures"][-1].update(low=0.0), "description.other_figures"),
+        (lambda d: d["parameters"].update(by="ill", tables="lab*sex"), "description.other_figures"),
+        (lambda d: d["parameters"].update(by="lab", tables="sex*ill"), "description.other_length"),
+        (lambda d: d["parameters"].update(by="age"), "describe.column_of_numbers"),
+        (lambda d: d["parameters"].update(by="ward"), "describe.no_such_column"),
+        (lambda d: d["parameters"].update(by=""), "text.not_one_line"),
+        (lambda d: d["parameters"].update(tables="lab*sex"), "describe.table_twice"),
         (lambda d: d.update(weights=[0.0]), "release.weights_or_description"),
         (lambda d: d.pop("description"), "release.weights_or_description"),
         (lambda d: d["parameters"].update(center=False), "bounds.not_whole"),
         (lambda d: d.update(clip=1.0), "bounds.not_whole"),
-        (lambda d: (d.update(classes=[]), d["parameters"].update(label=None)), "description.other_length"),
     ],
 )
 def test_what_does_not_follow_from_the_sums_is_refused(
@@ -164,13 +180,29 @@ def test_sums_that_were_not_published_are_refused(files: Path, tmp_path: Path) -
     assert not audit_run(run).passed
 
 
-def test_an_audit_computes_the_sensitivity_by_itself(
-    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The broken twin: a specification that takes a record to reach half as far."""
+def half_as_far(patch: pytest.MonkeyPatch) -> None:
     found = RecordReach.sensitivity.fget  # type: ignore[attr-defined]  a property has one
-    monkeypatch.setattr(RecordReach, "sensitivity", property(lambda self: found(self) / 2))
-    described(files, tmp_path / "run")
+    patch.setattr(RecordReach, "sensitivity", property(lambda self: found(self) / 2))
+
+
+def groups_as_one(patch: pytest.MonkeyPatch) -> None:
+    """Numbers of two groups reach as far as those of one."""
+    found = RecordReach.sensitivity.fget  # type: ignore[attr-defined]  a property has one
+    of_one = property(lambda self: found(RecordReach(self.levels, self.numbers + self.grouped, self.gaps)))
+    patch.setattr(RecordReach, "sensitivity", of_one)
+
+
+def without_tables(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(describe, "record_reach", lambda blocks: record_reach([one for one in blocks if one.groups is None]))
+
+
+@pytest.mark.parametrize("twin", [half_as_far, groups_as_one, without_tables])
+def test_an_audit_computes_the_sensitivity_by_itself(
+    twin: Callable[[pytest.MonkeyPatch], None], files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twin(monkeypatch)
+    more = {"tables": "lab*ill"} if twin is without_tables else {"by": "sex"}
+    described(files, tmp_path / "run", **more)
     codes = {finding.outcome.code for finding in audit_run(tmp_path / "run").findings}
     assert "noise.sensitivity" in codes
 
@@ -190,9 +222,8 @@ def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path, capsys: p
     given += ["--out", str(tmp_path / "r")]
     given += [word for name in ("north", "south") for word in ("--party", str(files / f"{name}.csv"))]
     capsys.readouterr()
-    for option, code in (("--test", "test.of_no_classifier"), ("--metrics", "option.page_of_no_classifier")):
-        assert main([*given, option, str(files / "north.csv" if option == "--test" else tmp_path / "m.html")]) == 2
-        assert json.loads(capsys.readouterr().out)["error"]["code"] == code
+    assert main([*given, "--test", str(files / "north.csv")]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "test.of_no_classifier"
     with refused("bounds.not_whole"):  # of rows without columns
         run_protocol(Federation((rows, rows), 2), method="describe", out=tmp_path / "run")
 
@@ -203,6 +234,7 @@ def test_it_is_shown_as_a_table_and_as_csv_and_a_page_and_its_text_have_the_same
     assert main(["show", str(run)]) == 0
     shown = capsys.readouterr().out
     assert "standard deviation" in shown
+    assert "difference of proportions" in shown
     assert "weights" not in shown.split("How to check it")[0].split("Description of the rows")[1]
     assert main(["show", str(run), "--csv", str(tmp_path / "table.csv")]) == 0
     with (tmp_path / "table.csv").open() as file:
@@ -227,6 +259,122 @@ def test_the_methods_section_states_the_guarantee_and_what_intervals_cover(run: 
         assert part in said
     assert next(methods_section(release, at_sites=True)) != next(methods_section(release, at_sites=False))
     assert not [*methods_section(replace(release, insecure=("a seed",)), at_sites=False)]
+
+
+# Groups.
+
+
+def tables(block: PageBlock) -> tuple[tuple[str, ...], ...]:
+    return block.rows if isinstance(block, PageTable) else ()
+
+
+def test_table_one_has_a_column_for_each_group(run: Path) -> None:
+    release = verify_release(run).release
+    assert release.description is not None
+    (block,) = table_one(release.description, release.bounds).blocks
+    assert isinstance(block, PageTable)
+    women = release.description.groups[0]
+    assert block.headings[2] == f"sex f (n = {women.rows.estimate:,.0f})"
+    found = {(row.column, row.level, row.figure): row.found for row in women.figures}
+    rows = {name: cells for name, *cells in block.rows}
+    of_ill, of_age = ("count", "proportion"), ("mean", "standard deviation")
+    ill, share, mean, deviation = *(found["ill", "yes", x] for x in of_ill), *(found["age", "", x] for x in of_age)
+    assert ill and share and mean and deviation  # noqa: PT018
+    assert rows["ill yes, n (%)"][1] == f"{ill.estimate:,.0f} ({100 * share.estimate:.1f})"
+    assert rows["age, mean (SD)"][1] == f"{mean.estimate:.1f} ({deviation.estimate:.1f})"
+    every = {(row.column, row.level, row.figure): row.found for row in release.description.table() if not row.group}
+    ill, mean, deviation = every["ill", "yes", "count"], *(every["age", "", x] for x in of_age)
+    assert ill and mean and deviation  # noqa: PT018
+    assert rows["ill yes, n (%)"][0] == f"{ill.estimate:,.0f} ({100 * ill.estimate / release.description.rows:.1f})"
+    assert rows["age, mean (SD)"][0] == f"{mean.estimate:.1f} ({deviation.estimate:.1f})"
+    assert all(cell.count(" to ") == 1 for cell in rows["lab, median (quartiles)"])
+    assert rows["sex f, n (%)"][1:] == ["", ""]
+    assert "bmi empty, n (%)" in rows
+    assert rows["seen, mean (SD)"][2].startswith("2020-0")
+    assert all(len(cells) == 3 for cells in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("found", "rows", "cells"),
+    [
+        (-31.2, "0", ("0 (0.0)", "0.0 (30.0)", "2020-01-01 (30 days)")),
+        (100.6, "101", ("101 (100.0)", "100.6 (30.0)", "2020-04-11 (30 days)")),
+        (
+            9e9,
+            f"{sum(SIZES.values()):,}",
+            (f"{sum(SIZES.values()):,} (100.0)", "120.0 (30.0)", "2020-12-31 (30 days)"),
+        ),
+    ],
+)
+def test_table_one_has_whole_days_and_possible_figures(
+    found: float, rows: str, cells: tuple[str, ...], run: Path
+) -> None:
+    release = verify_release(run).release
+    assert release.description is not None
+    women = release.description.groups[0]
+    noisy = Estimate(found, found - 1, found + 1)
+    figures = tuple(
+        replace(row, found=Estimate(30.0, 29.0, 31.0) if row.figure.startswith("standard deviation") else noisy)
+        for row in women.figures
+    )
+    groups = (replace(women, rows=noisy, figures=figures), *release.description.groups[1:])
+    (block, *_) = table_one(replace(release.description, groups=groups), release.bounds).blocks
+    assert isinstance(block, PageTable)
+    printed = {name: women for name, _, women, _ in block.rows}
+    assert block.headings[2] == f"sex f (n = {rows})"
+    assert tuple(printed[name] for name in ("ill yes, n (%)", "age, mean (SD)", "seen, mean (SD)")) == cells
+
+
+def test_a_deviation_that_noise_hides_has_an_interval_alone(files: Path, tmp_path: Path) -> None:
+    """No 0 stands in the table, in Table 1 or in the files, as a reader would believe it."""
+    report = described(files, tmp_path / "run", by="sex", epsilon=0.05, insecure_seed=2)
+    assert report.described is not None
+    found = {(row.group, row.column, row.figure): row.found for row in report.described.table()}
+    hidden = [key for key, one in found.items() if one is not None and one.hidden]
+    assert hidden
+    assert {figure.partition(",")[0] for _, _, figure in hidden} == {"standard deviation"}
+    stated = {(row[0], row[1], row[3]): row[4:] for row in read_figures(tmp_path / "run").rows}
+    for key in hidden:
+        one = found[key]
+        assert one is not None
+        assert one.low == 0 < one.high
+        assert stated[key] == (None, 0.0, one.high)
+    printed = [row for block in description_blocks(report.described, report.agreement.bounds) for row in tables(block)]
+    assert sum(HIDDEN in row for row in printed) == len(hidden)
+    (block, *_) = table_one(report.described, report.agreement.bounds).blocks
+    assert sum(cell.endswith(f"({HIDDEN})") for row in tables(block) for cell in row) == len(hidden)
+
+
+def test_an_audit_with_views_passes_and_what_is_released_names_groups_and_tables(files: Path, run: Path) -> None:
+    release = verify_release(run).release
+    said = release.agreement.method.figures
+    assert "sex" in said
+    assert "lab*ill" in said
+    report = audit_run(run, views=files / "views")
+    assert report.passed
+    codes = {finding.outcome.code for finding in report.findings}
+    assert {"release.describes_published_sum", "mechanism.shared_holds", "models.shared_hold"} <= codes
+    (fact,) = (fact.fact for fact in report.assessment if fact.topic == "Computation")
+    assert said in fact
+    (prose, *_) = (block.text for block in methods_section(release, at_sites=False) if isinstance(block, Prose))
+    assert said[1:] in prose
+    assert "quartiles" in prose  # of the bins of a column
+
+
+def test_groups_are_those_of_the_parties_that_stayed(files: Path, tmp_path: Path) -> None:
+    report = described(files, tmp_path / "run", by="sex", dropouts=1, colluders=0, drop_out={"west": 5})
+    assert report.described is not None
+    assert (report.described.rows, report.described.parties) == (SIZES["north"] + SIZES["south"], 2)
+    one, other = (group.rows for group in report.described.groups)
+    assert abs(one.estimate + other.estimate - report.described.rows) < 2 * (one.high - one.low)
+    assert audit_run(tmp_path / "run").passed
+
+
+def test_groups_that_there_are_not_are_refused_before_a_message(files: Path, tmp_path: Path) -> None:
+    for by, code in (("ward", "describe.no_such_column"), ("bmi", "describe.column_of_numbers")):
+        with refused(code):
+            described(files, tmp_path / "run", by=by)
+    assert not (tmp_path / "run").exists()
 
 
 # Bounds without a label.
@@ -297,15 +445,27 @@ def test_a_file_is_checked_without_a_label(files: Path, unlabelled: Path, capsys
     assert main(["bounds", "check", str(files / "north.csv"), *bounds]) == 0
 
 
-def test_a_study_agrees_on_them(files: Path, unlabelled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_names_groups_and_a_study_agrees_on_them(
+    files: Path, unlabelled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
+    own = [*parties(files), "--bounds", str(files / "bounds.toml")]
+    assert main(["run", "--method", "describe", "--by", "ill", *own, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["description"]
+    assert [one["group"] for one in found["groups"]] == ["no", "yes"]
+    assert main(["run", "--method", "newton", "--by", "ill", *own]) == 2
     for name in (*SIZES, "charlie"):
         assert main(["identities", "new", name]) == 0
     keys = [word for name in SIZES for word in ("--party", f"{name}.pub")]
     around = ["--title", "T", "--purpose", "research", "--relay", "nats://relay.example:4222"]
     new = ["study", "new", *keys, "--curator", "charlie.pub", "--bounds", str(unlabelled), *around]
-    assert main([*new, "--method", "describe", "--out", "study.toml"]) == 0
     assert main([*new, "--method", "newton", "--out", "other.toml"]) == 2
-    assert not JointStudy.read(Path("study.toml")).bounds.has_label
+    new += ["--method", "describe"]
+    assert main([*new, "--by", "ward", "--out", "other.toml"]) == 2
+    assert main([*new, "--tables", "sex*lab", "--out", "study.toml"]) == 0
+    study = JointStudy.read(Path("study.toml"))
+    assert (study.bounds.has_label, study.method.given()) == (False, {"tables": "sex*lab"})
     assert main(["study", "show", "study.toml"]) == 0
     assert main(["run", "--study", "study.toml", "--out", "made-up"]) == 0
+    assert main(["run", "--study", "study.toml", *parties(files), "--out", "rehearsed"]) == 0
+    assert audit_run("rehearsed").passed

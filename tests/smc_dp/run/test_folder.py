@@ -177,7 +177,7 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
     ("protocol", "secure_sum", partial(refused, "protocol.not_of_method")),
     ("epsilon", "2/2", partial(refused, "setting.no_fraction", name="epsilon")),
     ("lambda", "1/7", partial(refused, "agreement.other_parameter", key="lambda")),
-    ("noise", "gauss", partial(refused, "noise.not_of_curator_protocol", method="prr_mean")),
+    ("noise", "gauss", partial(refused, "noise.not_of_protocol", method="prr_mean")),
     ("key_bits", True, partial(refused, "setting.out_of_range", name="key_bits")),
     ("comparison", "coin", partial(refused, "setting.not_one_of", name="comparison")),
     ("dimension", 5, partial(refused, "agreement.other_parameter", key="dimension")),

@@ -134,7 +134,7 @@ def test_what_is_refused_of_a_crowd_is_what_the_protocol_refuses_and_the_advice_
     ({"most_rows": 10**7 + 1}, partial(refused, "setting.out_of_range", name="most_rows", wanted=1, most=10000000)),
     ({"sizes": "shown"}, partial(refused, "setting.not_one_of", name="sizes")),
     ({"output": "nowhere"}, partial(refused, "setting.not_one_of", name="output")),
-    ({"target": Target(Fraction(1))}, partial(refused, "noise.not_in_secure_sum", method="wsum", got="knorm")),
+    ({"target": Target(Fraction(1))}, partial(refused, "noise.not_of_protocol", method="wsum", got="knorm")),
     ({"target": Target(None, noise="ddg")}, partial(refused, "epsilon.infinite")),
     ({"method": WeightedSumAddRemove(0.1), "sizes": "released"}, partial(refused, "sizes.not_hidden")),
     ({"comparison": "tournament"}, partial(refused, "protocol.no_such_setting", setting="comparison", method="wsum")),

@@ -53,7 +53,7 @@ CONVERSATION_CHECKS: tuple[Check, ...] = (
         "rounds", "Was every message sent after the messages that it depends on?", conversation.check_causal_rounds
     ),
     _scheduled("completeness", "Is every message there exactly once?", conversation.check_completeness),
-    _scheduled("headers", "Do headers reveal nothing about data or randomness?", conversation.check_headers),
+    _check("headers", "Do headers reveal nothing about data or randomness?", conversation.check_headers, "much"),
 )
 PUBLICATION_CHECKS: tuple[Check, ...] = (
     _check("files", "Do the files have the digests that the release states?", publication.check_files),
@@ -65,7 +65,7 @@ PUBLICATION_CHECKS: tuple[Check, ...] = (
     ),
     _check("absences", "Did each participant sign the list of absent parties?", publication.check_absences, "much"),
     _check("agreed", "Did every participant agree on the facts that the release states?", publication.check_agreement),
-    _check("cost", "Is the stated cost the one of the transcript?", publication.check_cost, "much"),
+    _check("cost", "Is the stated cost the one of the transcript?", publication.check_cost),
 )
 STUDY_CHECKS: tuple[Check, ...] = (
     _check("approvals", "Did every participant approve of the study that was run?", publication.check_approvals),

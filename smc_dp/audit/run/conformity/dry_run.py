@@ -80,11 +80,6 @@ class DryRun:
         return {role.name: tuple(role.moves) for role in self._roles}
 
     @property
-    def entered_stages(self) -> frozenset[tuple[str, str]]:
-        """Pairs (stage, role) where the role was in that stage; keys are made in a stage of their own."""
-        return frozenset((stage, role.name) for role in self._roles for stage in role.stages)
-
-    @property
     def awaited_absences(self) -> frozenset[tuple[str, Absent]]:
         """Pairs (reader, absence) where the reader waited for the message that is absent."""
         return frozenset((role.name, absent) for role in self._roles for absent in role.met)

@@ -55,14 +55,13 @@ class DryRunMessages:
 
 
 class DryRunRole(RoleStepper):
-    """Role whose messages are counted and handed over. `stages`: those that it entered, `moves`: what it did."""
+    """Role whose messages are counted and handed over. `moves`: what it did."""
 
     def __init__(
         self, name: str, under_way: DryRunMessages, seed: Stream, inputs: tuple[Any, ...], marks: frozenset[Absent]
     ) -> None:
         super().__init__(under_way.session, name, seed, inputs, under_way.greetings)
         self.moves: list[Move] = []
-        self.stages = {GREETING_STAGE}
         self.inbox.marks = set(marks)
         self._round = 0
         self._under_way = under_way
@@ -98,10 +97,6 @@ class DryRunRole(RoleStepper):
     @override
     def announce_stage_end(self, stage: str) -> None:
         self._move(PUBLIC_NAME, STAGE_END, stage)
-
-    @override
-    def measure(self, stage: str) -> None:
-        self.stages.add(stage)
 
     @override
     def consume(self, entry: InboxEntry) -> None:

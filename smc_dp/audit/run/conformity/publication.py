@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 
 import numpy as np
 
-from protocols.runtime.channel import GREETING_STAGE
 from protocols.runtime.network import LINK_MODELS, Traffic, traffic
-from protocols.runtime.role_stepper import KEY_STAGE
 from smc_dp.audit.run.blame import absent_senders
 from smc_dp.audit.run.check import (
     CheckOutcome,
@@ -21,7 +19,7 @@ from smc_dp.audit.run.check import (
     passed,
     refuted_outcome,
 )
-from smc_dp.audit.run.conformity.conversation import find_schedule, refuted_readers
+from smc_dp.audit.run.conformity.conversation import refuted_readers
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.core import reading
 from smc_dp.core.documents import validate_document
@@ -164,8 +162,7 @@ def check_members(evidence: Evidence) -> CheckOutcome:
 def check_cost(evidence: Evidence) -> CheckOutcome:
     """Check that the messages, bytes and rounds in timings.json are those of the transcript, in all and by stage.
 
-    Rounds are counted from what messages state, which `rounds` checks. Seconds cannot be checked. They are
-    no less than none, and stand in the stages and with the roles that the protocol's own code has; or there are none.
+    Rounds are counted from what messages state, which `rounds` checks. Seconds cannot be checked.
     """
     content = evidence.timings
     if content is None:
@@ -173,8 +170,7 @@ def check_cost(evidence: Evidence) -> CheckOutcome:
     stated = validate_document(TimingsFile, reading.parse_object(content, TIMINGS), TIMINGS)
     link, topology = evidence.parameters.link, evidence.head["topology"]
     found = traffic(evidence.envelopes.values(), evidence.session, LINK_MODELS[link], topology)
-    stages = stated.by_stage
-    if fault := _stages_fault(stages, found) or (_has_seconds(stated) and _roles_fault(stages, evidence)):
+    if fault := _stages_fault(stated.by_stage, found):
         return failed(fault)
     total = {name: sum(getattr(stage, name) for stage in found.values()) for name in _COUNTED}
     for name, value in total.items():
@@ -210,37 +206,6 @@ def _stages_fault(stated: list[StageTimings], found: Mapping[str, Traffic]) -> F
     if (missing := next((name for name in found if name not in named), None)) is None:
         return None
     return make_fault("timings.lacks_stage", stage=shown(missing))
-
-
-def _roles_fault(stated: list[StageTimings], evidence: Evidence) -> Fault | None:
-    """Return the fault in the stages and roles that say how long they took.
-
-    A participant that dropped out may have come to a stage in which it sent nothing, and need not have.
-    """
-    names, there = evidence.session.names, {(s.stage, role) for s in stated for role in s.seconds}
-    if strangers := sorted({role for _, role in there} - set(names)):
-        return make_fault("timings.of_stranger", role=shown(strangers[0]))
-    schedule = find_schedule(evidence)
-    if isinstance(schedule, CheckOutcome):  # of that the checks of the conversation tell
-        known = {e.stage for e in evidence.envelopes.values()} | {GREETING_STAGE, KEY_STAGE}
-        return _unknown_stage(stated, known)
-    absent_names = absent_senders(evidence)
-    if fault := _unknown_stage(stated, {stage for stage, _ in schedule.entered_stages}):
-        return fault
-    for stage, role in sorted(there - schedule.entered_stages):
-        if role not in absent_names:
-            return make_fault("timings.role_never_there", role=role, stage=stage)
-    for stage, role in sorted(schedule.always_entered - there):
-        if role not in absent_names:
-            return make_fault("timings.lacks_role", role=role, stage=stage)
-    return None
-
-
-def _unknown_stage(stated: list[StageTimings], known: Container[str]) -> Fault | None:
-    unknown = next((s.stage for s in stated if s.stage not in known), None)
-    if unknown is None:
-        return None
-    return make_fault("timings.unknown_stage", stage=shown(unknown))
 
 
 def check_cosigned_transcript(evidence: Evidence) -> CheckOutcome:

@@ -21,7 +21,7 @@ from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.grid import ceil_sqrt
 from smc_dp.privacy.sensitivity import logistic_constants
 from smc_dp.privacy.statement import GuaranteeKind, short_delta, short_figure
-from smc_dp.run.agreement import AS_PUBLISHED, REASONS, SEEDED, TEST_KEYS, whole_statement
+from smc_dp.run.agreement import REASONS, SEEDED, whole_statement
 from smc_dp.run.release_consistency import statement_fault
 
 _SIZES = tuple(10**k for k in range(8))  # up to the largest size that the calibration knows
@@ -84,9 +84,8 @@ _KINDS: Mapping[GuaranteeKind, str] = MappingProxyType(
 
 def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     """Check the claimed statement against the one that follows, field by field."""
-    marks = tuple(mark for mark in REASONS if mark in {*_due(evidence), *_recorded(evidence)})
     protocol = evidence.protocol.program.name
-    follows = whole_statement(found.spec, protocol, evidence.session.parameters, marks).as_dict()
+    follows = whole_statement(found.spec, protocol, evidence.session.parameters, _recorded(evidence)).as_dict()
     if fault := statement_fault(reading.require_object("privacy", evidence.release.get("privacy")), follows):
         return failed(fault)
     figure = "no epsilon"
@@ -96,31 +95,15 @@ def _statement(evidence: Evidence, found: DerivedParameters) -> CheckOutcome:
     return passed("statement.holds", kind=kind, called=_KINDS[kind], figure=figure)
 
 
-def _due(evidence: Evidence) -> list[str]:
-    """Return the insecure markers that follow from the transcript's own parameters."""
-    due = {
-        TEST_KEYS: evidence.protocol.limits.are_test_keys(evidence.session.parameters),
-        AS_PUBLISHED: evidence.protocol.claim is None,
-    }
-    return [mark for mark in due if due[mark]]
-
-
-def _recorded(evidence: Evidence) -> list[str]:
-    """Return the known insecure markers on line 0."""
+def _recorded(evidence: Evidence) -> tuple[str, ...]:
+    """Return the known insecure markers on line 0, which `session` holds against the parameters."""
     stated_marks = evidence.head["insecure"]
-    return [mark for mark in REASONS if isinstance(stated_marks, list) and mark in stated_marks]
+    return tuple(mark for mark in REASONS if isinstance(stated_marks, list) and mark in stated_marks)
 
 
 def _marks(evidence: Evidence) -> CheckOutcome:
-    """Check the markers of line 0 against parameters and views, and those of the release against line 0."""
-    recorded, due = _recorded(evidence), _due(evidence)
-    if recorded != evidence.head["insecure"]:
-        return failed("insecure_markers.unordered", line=0)
-    for mark in (TEST_KEYS, AS_PUBLISHED):
-        if (mark in recorded) != (mark in due):
-            if mark in due:
-                return failed("insecure_markers.missing", line=0, mark=mark)
-            return failed("insecure_markers.not_applicable", line=0, mark=mark)
+    """Check the markers of line 0 against views, and those of the release against line 0."""
+    recorded = _recorded(evidence)
     for role, view in evidence.views.items():
         if view.insecure != (SEEDED in recorded):
             came = "a seed" if view.insecure else "the system"

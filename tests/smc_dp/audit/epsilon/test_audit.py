@@ -54,7 +54,7 @@ def test_the_protocol_as_printed_gives_away_residues() -> None:
 
 
 def test_what_the_protocol_does_not_have_is_bad_input() -> None:
-    with refused("noise.not_of_whole_protocol"):
+    with refused("noise.not_audited", got="gauss"):
         protocol.pathak_case(target(noise="gauss"))
-    with refused("twin.not_of_protocol"):
+    with refused("mutant.not_available", got="float-sampler"):
         protocol.pathak_case(target(), "float-sampler")

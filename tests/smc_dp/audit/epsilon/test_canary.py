@@ -17,7 +17,6 @@ from smc_dp.audit.epsilon.power import MeasuredPower
 from smc_dp.methods.neighbours import NeighbourPair
 from smc_dp.pages.text import block_lines
 from smc_dp.privacy.target import NoiseName, Target
-from tests.support.refusals import refused
 
 D, LAM = 12, 0.01
 ADD_REMOVE = pytest.param("wsum_ar", 0.75, marks=pytest.mark.slow)
@@ -95,10 +94,3 @@ def test_one_run_has_a_canary_for_every_dimension() -> None:
     assert noisy is not None
     drawn = noisy(40 * D, Stream.insecure_from_seed("noisy axes"))
     assert 0.2 < drawn.mu_at_least(0.01) < 1.35
-
-
-def test_what_cannot_be_searched_for_is_bad_input() -> None:
-    with refused("dimension.no_canary", got="vote"):
-        canary.search_neighbours("vote", 1.0, D)
-    with refused("dimension.too_small", got=1):
-        canary.search_neighbours("central", 1.0, 1)

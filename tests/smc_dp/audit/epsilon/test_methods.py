@@ -139,7 +139,7 @@ def test_the_release_with_many_canaries_claims_what_is_audited(name: str) -> Non
 
 
 def test_what_a_method_does_not_have_is_bad_input() -> None:
-    with refused("twin.not_of_method", mutant="float-sampler", name="vote"):
+    with refused("mutant.not_available", audited="vote", known=("half-noise",), got="float-sampler"):
         methods.method_case("vote", target(), "float-sampler")
     with refused("noise.not_of_calibration", method="ofpa", got="gauss"):
         methods.method_case("ofpa", target(noise="gauss"))

@@ -206,9 +206,7 @@ def test_the_plan_has_weights_that_enter_unclipped(name: str) -> None:
 
 
 def test_what_they_do_not_have_is_bad_input() -> None:
-    with refused("twin.not_of_method_by_secure_sum", method=LOGISTIC, got="unclipped-weight"):
+    with refused("mutant.not_available", audited=LOGISTIC, got="unclipped-weight"):
         plan_cases(Request(LOGISTIC, Fraction(1), mutant="unclipped-weight"))
-    with refused("noise.not_of_method_by_secure_sum", method="newton", got="vg"):
+    with refused("noise.not_audited", audited="newton", got="vg"):
         plan_cases(Request("newton", Fraction(1), noise="vg", through_protocol=True))
-    with refused("twin.not_of_method_by_secure_sum", method="gd", got="stripped"):
-        plan_cases(Request("gd", Fraction(1), mutant="stripped", through_protocol=True))

@@ -167,7 +167,7 @@ def test_the_plan_judges_the_sums_of_a_description() -> None:
     assert len(plan_cases(Request("describe", Fraction(1), through_protocol=True))) == 1 + len(DEVIATIONS)
     (mutant,) = plan_cases(Request("describe", Fraction(1), mutant="silent-party", through_protocol=True))
     assert "silent-party" in mutant.case.name
-    with refused("noise.not_in_sum"):
+    with refused("noise.not_of_protocol"):
         plan_cases(Request("describe", Fraction(1), noise="vg"))
 
 
@@ -181,11 +181,11 @@ def test_the_plan_has_every_way_to_deviate() -> None:
 
 
 def test_what_the_secure_sum_does_not_have_is_bad_input() -> None:
-    with refused("noise.not_of_secure_sum", got="knorm"):
+    with refused("noise.not_audited", got="knorm"):
         secure_sum.secure_sum_case(Target(Fraction(1)))
-    with refused("twin.not_of_secure_sum", got="stripped"):
+    with refused("mutant.not_available", got="stripped"):
         secure_sum.secure_sum_case(target(), mutant="stripped")
-    with refused("twin.not_with_noise_self"):
+    with refused("mutant.not_available", known=["half-noise", "silent-party"], got="all-honest"):
         secure_sum.secure_sum_case(target("self"), mutant="all-honest")
     with refused("through_protocol.other_method"):
         Request("vote", Fraction(1), through_protocol=True)

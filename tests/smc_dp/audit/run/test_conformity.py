@@ -71,27 +71,11 @@ def test_the_printed_protocol_passes_all_but_headers(printed: Folders) -> None:
 
 
 def test_names_are_unique_and_every_check_has_mutants() -> None:
-    """Two at least, but for those with tests of their own: `identities` below, lines in conformity/test_links.py."""
+    """Two at least, but for those with tests of their own: `identities` below, the others in `conformity`."""
     assert len(set(NAMES)) == len(NAMES)
-    others = ("identities", "schema", "hash-chain")
+    others = ("identities", "schema", "hash-chain", "headers")
     counts = {name: sum(name in mutant.caught for mutant in MUTANTS.values()) for name in NAMES if name not in others}
     assert min(counts.values()) >= 2, counts
-
-
-def test_free_messages_of_the_printed_protocol_stand_where_they_may(printed: Folders, tmp_path: Path) -> None:
-    """Who sends one, and to whom, follows pi_1; when, and how many at most, does not."""
-    record = f.read_record(printed.run)
-    i = record.place("PrintedShare")
-    sender = record.envelopes[i].sender
-    later = f.move(i, record.place("PrintedSlot", sender))
-    found = failures(load_evidence(f.forge(printed.run, tmp_path / "later", later, f.resigned(OWN))))
-    assert found["order"].code == "message.out_of_place"
-    assert found["order"].party is None, "by headers alone: what others told it may be why"
-    found = failures(load_evidence(f.forge(printed.run, tmp_path / "twice", f.duplicate(i), f.resigned(OWN))))
-    assert (found["completeness"].code, found["completeness"].fault.fields["sender"]) == (
-        "message.too_many_free",
-        sender,
-    )
 
 
 # Forgeries. Each names the checks that must find it; others may.
@@ -148,7 +132,7 @@ MUTANTS = {
     "byte of a published share": Mutant(at(f.flip, "PublishedShare", P2), signatures="PublishedShare"),
     "byte of a greeting": Mutant(at(f.flip, "Hello", P3), signatures="Hello"),
     "last byte of a signature": Mutant(at(f.flip, "StageEnd", P3, -1), signatures="StageEnd"),
-    "dropped": Mutant(at(f.drop, "Relay", P1), sender_chain=None, order=None, completeness=None, headers=None),
+    "dropped": Mutant(at(f.drop, "Relay", P1), sender_chain=None, order=None, completeness=None),
     "duplicated": Mutant(at(f.duplicate, "Half", P2), sender_chain="Half", order=None, completeness=None),
     "sender's own order": Mutant(
         lambda r: f.swap(r.place("Commitment", P1), r.place("Opening", P1)), sender_chain=None, order=None
@@ -164,9 +148,7 @@ MUTANTS = {
         at(f.alter, "StageEnd", P2, sender=P3), LINKED, signatures=None, completeness=None
     ),
     # Lies of participants who sign them: the conversation shows it.
-    "dropped and signed": Mutant(
-        at(f.drop, "Opening", P2), RESIGNED, order=None, rounds=None, completeness=None, headers=None
-    ),
+    "dropped and signed": Mutant(at(f.drop, "Opening", P2), RESIGNED, order=None, rounds=None, completeness=None),
     "duplicated and signed": Mutant(at(f.duplicate, "Reshare", P2), RESIGNED, order=None, completeness=None),
     "published twice and signed": Mutant(
         at(f.duplicate, "PublishedShare", P2), RESIGNED, order="PublishedShare", completeness="PublishedShare"
@@ -179,19 +161,14 @@ MUTANTS = {
         lambda r: f.swap(r.place("Commitment", P1), r.place("Opening", P1)),
         RESIGNED,
         order="Opening",
-        headers="Opening",
     ),
     "stage never signed": Mutant(at(f.drop, "StageEnd", P2, nth=1), RESIGNED, order=None, completeness=None),
-    "renamed to a known kind": Mutant(
-        at(f.alter, "Half", P2, kind="Ready"), RESIGNED, order="Ready", sizes="Ready", headers="Ready"
-    ),
+    "renamed to a known kind": Mutant(at(f.alter, "Half", P2, kind="Ready"), RESIGNED, order="Ready", sizes="Ready"),
     "renamed to no kind": Mutant(at(f.alter, "Half", P2, kind="Quarter"), RESIGNED, routes="Quarter", sizes="Quarter"),
     "route that does not exist": Mutant(at(f.alter, "Slot", P2, to=P1), RESIGNED, routes="Slot", order="Slot"),
     "greeting to one": Mutant(at(f.alter, "Hello", P2, to=P1), RESIGNED, routes="Hello", order="Hello"),
-    "longer": Mutant(at(f.resize, "Relay", P2, 1), RESIGNED, sizes="Relay", headers="Relay"),
-    "shorter": Mutant(
-        at(f.resize, "PublishedShare", P2, -1), RESIGNED, sizes="PublishedShare", headers="PublishedShare"
-    ),
+    "longer": Mutant(at(f.resize, "Relay", P2, 1), RESIGNED, sizes="Relay"),
+    "shorter": Mutant(at(f.resize, "PublishedShare", P2, -1), RESIGNED, sizes="PublishedShare"),
     "mark with content": Mutant(at(f.resize, "StageEnd", P2, 8), RESIGNED, sizes="StageEnd"),
     # Lines in another order: nobody signs that, but effects do not stand before causes.
     "effect before its cause": Mutant(before_all("SharedKey", P1), rounds="SharedKey"),
@@ -214,7 +191,7 @@ MUTANTS = {
     ),
     # An end that is missing.
     "cut off": Mutant(lambda r: f.cut(r.place("Ready", P3)), signatures=None, completeness=None),
-    "cut off before the shares": Mutant(lambda r: f.cut(r.place("PublishedShare")), completeness=None, headers=None),
+    "cut off before the shares": Mutant(lambda r: f.cut(r.place("PublishedShare")), completeness=None),
     # Line 0.
     "parameters": Mutant(plain(f.with_parameters(agreed="x")), session=0),
     "nonce": Mutant(plain(f.with_head(nonce="00" * 32)), session=0),

@@ -109,24 +109,6 @@ def edited(change: Callable[[Evidence], Evidence]) -> Callable[[], Evidence]:
     return lambda: change(honest())
 
 
-def record(chosen: Callable[[Any], bool], **change: Callable[[Any], Any]) -> Callable[[], Evidence]:
-    """The honest record with the first chosen envelope's parts replaced."""
-
-    def changed(evidence: Evidence) -> Evidence:
-        at, e = next((n, e) for n, e in evidence.envelopes.items() if chosen(e))
-        other = replace(e, **{name: value(e) for name, value in change.items()})
-        return replace(evidence, envelopes={**evidence.envelopes, at: other})
-
-    return edited(changed)
-
-
-def two_greetings(evidence: Evidence) -> Evidence:
-    """P2 greets again, with another key."""
-    at, e = next((n, e) for n, e in evidence.envelopes.items() if e.is_public and e.sender == P2 and e.number == 1)
-    again = replace(e, kind=HELLO, body=bytes(96))
-    return replace(evidence, envelopes={**evidence.envelopes, at: again})
-
-
 def unmarked(evidence: Evidence) -> Evidence:
     return replace(evidence, head={**evidence.head, "insecure": []})
 
@@ -244,19 +226,6 @@ TWINS: dict[str, Caught] = {
         {"place": "Bits.y"},
         lie(C, Bits, plain_bits),
     ),
-    "number left out": (
-        "nonces",
-        "message.number_on_link",
-        {"number": 4},
-        record(lambda e: e.sender == P1 and e.number == 3, number=lambda e: 4),
-    ),
-    "number twice": (
-        "nonces",
-        "message.number_on_link",
-        {"number": 2},
-        record(lambda e: e.sender == C and e.number == 3, number=lambda e: 2),
-    ),
-    "somebody's session key": ("nonces", "greeting.another_key", {"sender": "'P2'"}, edited(two_greetings)),
     "one session key for two": ("nonces", "greeting.shared_key", {}, one_session_key),
     "short blinding": ("masks", "masks.too_short", {"place": "Blinded.a"}, mutant("r is too short")),
     "no mask": ("masks", "masks.too_short", {"place": "Masked.psi"}, mutant("s is missing")),

@@ -122,4 +122,4 @@ def test_a_party_that_writes_in_another_order_stops_no_release(monkeypatch: pyte
     assert at_sites(made) == {""}
     folders = made.write(tmp_path, views=False)
     assert verify_release(folders.run).missing_files_text is None
-    assert failed(audited(folders)) == {"order": "message.out_of_order", "headers": "header.not_public_function"}
+    assert failed(audited(folders)) == {"order": "message.out_of_order"}

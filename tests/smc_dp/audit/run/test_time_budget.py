@@ -40,7 +40,6 @@ def test_the_checks_of_lines_come_first_and_the_costly_ones_are_known() -> None:
         "rounds",
         "completeness",
         "headers",
-        "cost",
         "messages-recomputed",
         "keys",
         "distribution",

@@ -82,7 +82,7 @@ def test_the_digest_is_of_everything_that_matters():
         ({"entries": (WSUM, WSUM)}, "comparison.repeated_entry"),
         ({"entries": (replace(WSUM, method="setting.unknown_value"),)}, "setting.unknown_value"),
         ({"entries": (replace(WSUM, options=(("lamda", 1.0),)),)}, "comparison.unknown_option"),
-        ({"entries": (replace(WSUM, options=(("lam", 1e9),)),)}, "lambda.out_of_range"),
+        ({"entries": (replace(WSUM, options=(("lam", 1e9),)),)}, "parameter.out_of_range"),
         ({"entries": (replace(WSUM, epsilons=(Fraction(10**9),)),)}, "epsilon.out_of_range"),
         ({"entries": (replace(WSUM, epsilons=(Fraction(1), Fraction(1))),)}, "comparison.repeated_epsilon"),
         ({"repeats": 10**8}, "comparison.too_many_trials"),

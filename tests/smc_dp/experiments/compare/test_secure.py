@@ -91,7 +91,7 @@ def test_a_secure_trial_is_the_sum_of_everybody_s_part_with_its_own_share(monkey
         ({"colluders": 5}, "colluders.too_many"),
         ({"dropouts": 3}, "dropouts.too_many"),
         ({"method": "prr_mean"}, "trust.no_secure_sum"),
-        ({"noise": "gauss"}, "noise.not_in_secure_sum"),
+        ({"noise": "gauss"}, "noise.not_of_protocol"),
         ({"method": "batch", "calibration": None, "epsilons": (None,)}, "comparison.secure_without_noise"),
     ],
 )

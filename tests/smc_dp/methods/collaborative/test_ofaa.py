@@ -216,13 +216,13 @@ def test_eigenvalues_are_lifted_to_four_deviations_of_all_the_noise_in_them(monk
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
-        ({"rounds": 0}, "rounds.out_of_range"),
-        ({"rounds": 1.5}, "rounds.out_of_range"),
-        ({"epochs": 2.0}, "rounds.out_of_range"),
-        ({"epochs": 0}, "rounds.out_of_range"),
-        ({"reading": "x"}, "reading.unknown"),
-        ({"trust": "x"}, "trust.not_central_or_local"),
-        ({"repair": "x"}, "repair.unknown"),
+        ({"rounds": 0}, "parameter.no_count"),
+        ({"rounds": 1.5}, "parameter.no_count"),
+        ({"epochs": 2.0}, "parameter.no_count"),
+        ({"epochs": 0}, "parameter.no_count"),
+        ({"reading": "x"}, "setting.unknown_value"),
+        ({"trust": "x"}, "setting.unknown_value"),
+        ({"repair": "x"}, "setting.unknown_value"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, code):

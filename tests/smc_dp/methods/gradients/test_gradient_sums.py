@@ -147,13 +147,13 @@ def test_gd_takes_a_public_number_of_rows(settings: dict[str, Any], sizes: tuple
 @pytest.mark.parametrize(
     ("make", "code"),
     [
-        (lambda: Newton("party"), "adjacency.unknown"),  # type: ignore[arg-type]
-        (lambda: GradientDescent(rows=0), "rows.out_of_range"),
+        (lambda: Newton("party"), "setting.unknown_value"),  # type: ignore[arg-type]
+        (lambda: GradientDescent(rows=0), "parameter.no_count"),
         (lambda: spec().check(101), "party.more_rows_than_announced"),
-        (lambda: Newton().shared(Public(3, 3, 2), Target(1), THREE, AnnouncedRows(9)), "noise.not_of_gradients"),
+        (lambda: Newton().shared(Public(3, 3, 2), Target(1), THREE, AnnouncedRows(9)), "noise.not_of_protocol"),
         (
             lambda: Newton().shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(9, "released")),
-            "sizes.of_no_use",
+            "sizes.not_hidden",
         ),
     ],
 )

@@ -263,7 +263,7 @@ def test_wrong_settings_and_requests_are_refused() -> None:
             method.train(without)
     with refused("learner.no_weights", method="avg"):
         Average().train_from(train_ensemble(federation, 1.0, LogisticRegression()))
-    with refused("lambda.out_of_range", name="lambda"):
+    with refused("parameter.out_of_range", name="lambda"):
         Soft(lam=0.0)
     with refused("noise.not_of_calibration", calibration="paper", method="soft", got="laplace", other="knorm"):
         Soft().train(federation).release(Target(Fraction(1), "paper", "laplace"), Stream.from_system())

@@ -80,5 +80,5 @@ def test_the_statement_says_that_a_secure_sum_needs_no_aggregator() -> None:
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, 1e7, "x", None, [1.0], 1j])
 def test_wrong_radius_is_refused(radius: Any) -> None:
-    with refused("clip.out_of_range"):
+    with refused("parameter.out_of_range"):
         ClippedAverage(clip=radius)

@@ -1,4 +1,4 @@
-"""`soft_ss`, `avg_clip`, `ofaa`, `ofpa` by a secure sum: what parties enter, how far one moves it, what is said.
+"""Methods by one secure sum: what parties enter, how far one moves it, what is said.
 
 That a protocol computes the ideal sum of those who took part is in `tests/smc_dp/run/protocols/test_secure.py`.
 """
@@ -23,16 +23,19 @@ from smc_dp.methods.method import SumSpec
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.noisy_sum import NoisySum
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
-from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
+from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.privacy.output import GRID
+from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import NoiseName, Target
 from tests.support.refusals import refused
 
 MOST = 1000
 THREE, FIVE = ThreatModel(3, 1, 0), ThreatModel(5, 1, 1)
 PARTY, RECORD = (SoftStatistic(lam=0.1, lam_global=0.1), ClippedAverage(0.1, 2.0)), (Ofaa(), Ofpa(lam=0.1))
-METHODS = (*PARTY, *RECORD)
+BY_SIZE = (WeightedSum(0.1), WeightedSumAddRemove(0.1))
+METHODS = (*PARTY, *RECORD, *BY_SIZE)
 
 
 def rows(n: int, seed: int, classes: int = 2, d: int = 3) -> Rows:
@@ -79,8 +82,8 @@ def weights(model: Any) -> Array:
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 def test_without_noise_it_is_the_model_of_the_method_in_the_clear(method: Any) -> None:
-    """Integer for integer where the grid is that of the clear; and whoever vanishes is not counted."""
-    for classes in (2, 4) if method.protects == "party" else (2,):
+    """And whoever vanishes is not counted. `wsum_ar` divides by a public constant."""
+    for classes in (2,) if method in RECORD else (2, 4):
         made, rng = spec(method, FIVE, epsilon=None, classes=classes), Stream.insecure_from_seed(1)
         assert isinstance(made, SumSpec)
         parts = parts_of(made, (30, 20, 44, 7), rng, classes)  # one of five has vanished
@@ -88,12 +91,13 @@ def test_without_noise_it_is_the_model_of_the_method_in_the_clear(method: Any) -
         assert made.statement.kind == "none"
         found = weights(made.model(ideal(made.functionality, parts)))
         clear = clear_model(method, Target(None), (30, 20, 44, 7), classes)
+        clear *= LARGEST_N / (5 * MOST) if method.name == "wsum_ar" else 1
         rounded = 2.0**-23 * np.abs(clear).max() if method.name == "soft_ss" else 1e-9  # to 24 bits
         assert np.abs(found - clear).max() < rounded
         # twins: the divisor of all five, a party too few
         other = parts_of(made, (30, 20, 44), rng, classes)
         assert np.abs(weights(made.model(ideal(made.functionality, other))) - clear).max() > 1e-4
-        if method.name != "ofaa":  # the sum over more has the same minimiser
+        if method.name not in ("ofaa", "wsum_ar"):  # the sum over more has the same minimiser, or is over a constant
             value = ideal(made.functionality, parts)
             assert np.abs(weights(made.model((*value[:-1], value[-1] + 1))) - clear).max() > 1e-5
 
@@ -178,7 +182,7 @@ def test_no_sum_wraps_round() -> None:
 # What is said
 
 
-@pytest.mark.parametrize("method", METHODS[:3], ids=lambda method: method.name)
+@pytest.mark.parametrize("method", [*METHODS[:3], *BY_SIZE], ids=lambda method: method.name)
 def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
     """Each law has its kind, and the shares of three of five come to what those of one would."""
     found = {noise: spec(method, FIVE, noise) for noise in method.secure_noises}
@@ -186,9 +190,11 @@ def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
     assert {noise: said.kind for noise, said in stated.items()} == {"ddg": "zcdp", "vg": "approx", "self": "pure"}
     for said in stated.values():
         assert (said.epsilon, said.unit) == (1.0, method.protects)
-        assert said.adjacency == ("party" if method.protects == "party" else "replace")
-        assert said.adversary.startswith(
-            "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 party drops out"
+        assert said.adjacency == method.adjacency
+        assert said.adversary == (
+            "Charlie and any 1 of 5 parties, even if they are malicious, while up to 1 party drops out. A result has "
+            "the noise of at least 3 honest parties (5 parties, minus 1 that may drop out, minus 1 that may be "
+            "corrupted)"
         )
         words = said.plain_words()
         assert ("all records of one party were replaced" in words) == (method.protects == "party")
@@ -200,7 +206,9 @@ def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
         assert made.noise.distribution.honest == 3
         alone, count = spec(method, ThreatModel(5, 3, 1), noise), 1 if noise == "self" else 3
         assert in_reals(alone, 1) == pytest.approx(in_reals(made, count), rel=1e-3)
-    empirical = [x for part in parts_of(found["ddg"], (4,) * 40, Stream.insecure_from_seed(7)) for x in part.noise[:-1]]
+    d, parts = found["ddg"].reach.dimension, parts_of(found["ddg"], (4,) * 40, Stream.insecure_from_seed(7))
+    assert not any(any(part.noise[d:]) for part in parts)  # numbers of rows and of parties are exact
+    empirical = [x for part in parts for x in part.noise[:d]]
     expected = float(found["ddg"].noise.distribution.coordinate_variance(1)) ** 0.5
     assert abs(np.std([float(x) for x in empirical]) / expected - 1) < 6 / math.sqrt(2 * len(empirical))
 
@@ -233,6 +241,25 @@ def test_ofpa_says_whose_noise_protects_whom() -> None:
     assert all(part.numbers[-1] == 30 and not any(part.noise) for part in ones)
 
 
+def by_size(sizes: RowCounts, threat_model: ThreatModel = FIVE) -> str:
+    target = Target(1, noise="ddg")  # type: ignore[arg-type]
+    made = BY_SIZE[0].shared(public(5), target, threat_model, AnnouncedRows(MOST, sizes))
+    return f"This holds against {made.statement.adversary}. {made.statement.plain_words()}"
+
+
+def test_sums_by_size_say_what_is_released_of_sizes_and_who_can_add_up() -> None:
+    assert "is released exactly" in by_size("released")
+    assert "is released exactly" not in by_size("hidden")
+    assert "Numbers of rows are not released: the weights are the sum over 5000" in by_size("hidden")
+    for sizes, t, told in (("released", 4, True), ("released", 3, False), ("hidden", 4, False)):
+        assert ("A coalition of 4 of the 5 parties" in by_size(sizes, ThreatModel(5, t, 0))) is told
+    assert "against any 1 of 5 parties, even if" in by_size("released", ThreatModel(5, 1, 0, by_curator=False))
+    for verifiable in (True, False):
+        assert ("anybody can add up" in by_size("released", ThreatModel(5, 1, 1, verifiable))) is verifiable
+    for method in BY_SIZE:
+        assert spec(method).reach.sensitivity == method.sensitivity_to(MOST)
+
+
 def test_a_hostile_last_number_makes_some_model() -> None:
     for method in METHODS:
         made = spec(method)
@@ -249,10 +276,11 @@ def test_what_the_theory_does_not_cover_is_refused() -> None:
         (lambda: PARTY[1].shared(known, known_target, THREE, released), "sizes.not_hidden"),
         (lambda: spec(Ofaa(trust="local")), "trust.not_central"),
         (lambda: Ofaa().shared(known, known_target, THREE, released), "sizes.not_hidden"),
+        (lambda: BY_SIZE[1].shared(known, known_target, THREE, released), "sizes.not_hidden"),
         (lambda: spec(Ofpa(rounds=3)), "rounds.not_in_secure_sum"),
         (lambda: spec(RECORD[1], noise="ddg"), "noise.not_of_calibration"),
         (lambda: Ofpa().shared(known, Target(1, "paper"), THREE, released), "calibration.not_in_secure_sum"),
-        (lambda: spec(PARTY[0], noise="knorm"), "noise.not_in_sum"),
+        (lambda: spec(PARTY[0], noise="knorm"), "noise.not_of_protocol"),
         (
             lambda: PARTY[0].shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(MOST)),
             "auxiliary_rows.needed",

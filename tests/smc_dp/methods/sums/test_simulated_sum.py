@@ -10,8 +10,9 @@ import pytest
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.methods.method import default_secure_noise
 from smc_dp.methods.registry import METHODS
-from smc_dp.methods.sums.simulated_sum import PreparesFirst, SimulatedSum, default_secure_noise, has_secure_sum
+from smc_dp.methods.sums.simulated_sum import PreparesFirst, SimulatedSum, has_secure_sum
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.target import Target
 from tests.support.refusals import refused
@@ -65,7 +66,7 @@ def test_who_cannot_take_part_is_named() -> None:
     assert SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, 0), 9).spec(target).statement.epsilon == 1
     with refused("parties.negative_count", name="dropouts", got=-1):
         SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, -1), 9)
-    with refused("noise.not_in_secure_sum", method="wsum", got="gauss", other="ddg"):
+    with refused("noise.not_of_protocol", method="wsum", got="gauss", other="ddg"):
         SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, 0), 9).spec(Target(Fraction(1), noise="gauss"))
     ofaa = SimulatedSum.of(METHODS["ofaa"](), federation(), ThreatModel(3, 1, 0), 9)
     with refused("calibration.not_in_secure_sum", method="ofaa", got="paper"):

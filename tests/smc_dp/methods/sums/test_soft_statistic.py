@@ -221,10 +221,10 @@ def test_whatever_the_noise_there_is_a_model() -> None:
 
 def test_wrong_settings_are_refused() -> None:
     for gamma in (0.0, math.nan, "x", None, [0.1]):
-        with refused("gamma.out_of_range"):
+        with refused("parameter.out_of_range"):
             SoftStatistic(gamma=gamma)  # type: ignore[arg-type]
     for lam_global in (0.0, "x"):
-        with refused("lambda.out_of_range", name="lam_global"):
+        with refused("parameter.out_of_range", name="lam_global"):
             SoftStatistic(lam_global=lam_global)  # type: ignore[arg-type]
     voters, _ = a_simulation()
     with refused("auxiliary_rows.needed"):

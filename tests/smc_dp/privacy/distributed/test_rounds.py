@@ -304,12 +304,9 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
         SharedRounds(newton(), (), 64)
     with pytest.raises(ValueError, match="replace or addremove, got 'party'"):
         RoundBound("party", 1, 1)  # type: ignore[arg-type]
-    for length, bound in ((0, 1), (1, 0)):
-        with pytest.raises(ValueError, match="a length and a bound above 0"):
-            RoundBound("replace", length, bound)
-    for figures in ((0, 1, Fraction(1)), (1, 0, Fraction(1)), (1, 1, Fraction(0))):
-        with pytest.raises(ValueError, match="a bound and a ratio above 0"):
-            Curvature(*figures)
+    for length, bound, *curvature in ((0, 1), (1, 0), (1, 1, 0, 1), (1, 1, 1, 0), (1, 1, 1, 1, Fraction(0))):
+        with pytest.raises(ValueError, match="wanted lengths, bounds and ratios above 0"):
+            RoundBound("replace", length, bound, Curvature(*curvature) if curvature else None)
     with pytest.raises(ValueError, match="at least two classes"):
         sums_signal(10, 1.0, 3, 1, 1, 1)
 

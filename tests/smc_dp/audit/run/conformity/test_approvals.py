@@ -206,8 +206,6 @@ def test_without_its_study_or_its_approvals_a_run_fails(
 
 
 SECONDS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "seconds of the whole alone": lambda d: d.update(seconds=1.0),
-    "seconds of one role in one stage": lambda d: d["by_stage"][0]["seconds"].update({P1: 1.0}),
     "fewer messages": lambda d: d.update(messages=d["messages"] - 1),
     "less than no seconds": lambda d: d.update(seconds=-1),
 }

@@ -44,14 +44,14 @@ def test_what_is_learnt_is_what_real_roles_send(K: int, comparison: str) -> None
     """Other data, other coins, another dimension and any schedule: the same messages in each sender's order."""
     made = setup(K, 7, comparison, seed=K)
     found, sizes = schedule(made), body_bytes(made.session)
-    assert found.free_kinds == {}
+    assert found.free_kinds == ()
     for shuffle in (None, Stream.insecure_from_seed("shuffled")):
         done = made.simulate(schedule=shuffle)
         run = dict(enumerate(done.transcript.envelopes, start=1))
         for name in made.session.names:
             sent = [(e.kind, e.to, e.stage, len(e.body)) for e in run.values() if e.sender == name]
             assert sent == [(m.kind, m.peer, m.stage, sizes(name, m.peer, m.kind, m.stage)) for m in found.sends(name)]
-        assert walk_transcript(found.scripts, found.free_kinds, run) == (found.rounds, None, "")
+        assert walk_transcript(found.scripts, run) == (found.rounds, None, "")
         stages = traffic(run.values(), made.session, LINK_MODELS["none"], "mesh")
         assert found.rounds == sum(stage.rounds for stage in stages.values())
 
@@ -86,7 +86,7 @@ def test_a_dry_run_makes_no_real_agreement_or_share_and_holds_the_same_conversat
     for name in made.session.names:
         sent = [(e.kind, e.to, e.stage) for e in run.values() if e.sender == name]
         assert sent == [(m.kind, m.peer, m.stage) for m in learnt.sends(name)]
-    assert walk_transcript(learnt.scripts, learnt.free_kinds, run) == (learnt.rounds, None, "")
+    assert walk_transcript(learnt.scripts, run) == (learnt.rounds, None, "")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -102,14 +102,13 @@ def test_no_message_can_be_moved_before_the_last_that_its_sender_reads(seed: int
     for place, early in ((j, True), (j + 1, False)):
         moved = [*run]
         moved.insert(place, moved.pop(i))
-        assert (walk_transcript(found.scripts, found.free_kinds, dict(enumerate(moved))).line == place) is early
+        assert (walk_transcript(found.scripts, dict(enumerate(moved))).line == place) is early
 
 
 @pytest.mark.parametrize("K", [2, 3, 7])
 def test_the_printed_protocol_has_one_kind_whose_headers_move(K: int) -> None:
     found = schedule(setup(K, 1, program=PRINTED), PROTOCOLS[PRINTED.name])
-    assert found.free_kinds == {"PrintedShare": 1}
-    assert {(p.stage, p.before) for p in found.places} == {("stage1", 0)}
+    assert found.free_kinds == ("PrintedShare",)
 
 
 def test_the_work_is_bounded_by_the_record() -> None:
@@ -179,8 +178,8 @@ def test_headers_that_follow_a_size_are_noticed() -> None:
         lambda me, n: [*zip(me.others, (Word(0), Phrase(0)), strict=True)][:: 1 if n % 2 else -1],
         reads=lambda me, other: Word if me.name == next(p for p in me.parties if p != other) else Phrase,
     )
-    assert schedule(made, of_addressees).free_kinds == {"Word": 2}
-    assert schedule(made, talking(lambda me, n: [(to, Word(n % 2)) for to in me.others])).free_kinds == {}
+    assert schedule(made, of_addressees).free_kinds == ("Word",)
+    assert schedule(made, talking(lambda me, n: [(to, Word(n % 2)) for to in me.others])).free_kinds == ()
     with refused("toy_run.no_common_order", error=LocalError):
         schedule(made, of_kinds)
 

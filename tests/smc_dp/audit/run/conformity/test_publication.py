@@ -99,11 +99,6 @@ def moved(stages: list[Document], figure: str) -> None:
     stages[last][figure] -= 1
 
 
-def in_stage(i: int, change: Callable[[dict[str, float]], Any]) -> Callable[[Document], Any]:
-    """The seconds of a stage changed; the second stage is that of the keys, and has no messages."""
-    return lambda document: change(document["by_stage"][i]["seconds"])
-
-
 # file, change, whether release.json then states the new digest, the checks that fail: these and no others
 MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "another weight": (RELEASE, weight, True, {"release", "agreed"}),
@@ -145,13 +140,6 @@ MUTANTS: dict[str, tuple[str, Callable[[Document], Any], bool, set[str]]] = {
     "no stages": (TIMINGS, put(by_stage=[]), True, {"cost"}),
     "seconds that are none": (TIMINGS, put(seconds="fast"), True, {"cost"}),
     "less than no seconds": (TIMINGS, put(seconds=-1.0), True, {"cost"}),
-    "seconds of a stranger": (TIMINGS, in_stage(0, lambda of: of.update(stranger=1.0)), True, {"cost"}),
-    "no seconds of a role": (TIMINGS, in_stage(-1, lambda of: of.pop(P2)), True, {"cost"}),
-    "seconds of a role that made no keys": (TIMINGS, in_stage(1, lambda of: of.update({P2: 1.0})), True, {"cost"}),
-    "a stage without messages that is none": (
-        TIMINGS, lambda d: d["by_stage"].append({**d["by_stage"][1], "stage": "x"}), True, {"cost"},
-    ),
-    "a stage without messages left out": (TIMINGS, lambda d: d["by_stage"].pop(1), True, {"cost"}),
     "unknown figure": (TIMINGS, put(note="x"), True, {"cost"}),
     "another epsilon": (RELEASE, parameter(epsilon="1/2"), True, {"agreed"}),
     "another lambda": (RELEASE, parameter(**{"lambda": "1/5"}), True, {"agreed"}),
