@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # before tests/, whose proto
 from smc_dp.core.arrays import into_ball
 from smc_dp.data import tabular_datasets
 from smc_dp.data.federation import Rows
-from smc_dp.data.known_files import parse_idx, read_known_file
+from smc_dp.data.known_files import read_known_file
 from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.table_reader import parse_csv
 from smc_dp.experiments.compare.peers import SgdSettings, noise_multiplier
@@ -83,11 +83,11 @@ def covertype(name: str = "covtype/covtype_random10k.csv.gz") -> Rows:
     return Rows(encode_rows(table, bounds), np.array([int(text) - 1 for text in table.texts("Cover_Type")]))
 
 
-def mnist(part: str = "t10k", count: int = 10_000) -> Rows:
+def mnist(part: str = "t10k") -> Rows:
     """All ten digits of these images, in 14 x 14 pixels."""
     images, labels = (f"mnist/{part}-{kind}-ubyte.gz" for kind in ("images-idx3", "labels-idx1"))
-    pixels = parse_idx(gzip.decompress(read_known_file(FOLDER, images)), (count, 28, 28), images)
-    digits = parse_idx(gzip.decompress(read_known_file(FOLDER, labels)), (count,), labels)
+    pixels = tabular_datasets.idx_items(gzip.decompress(read_known_file(FOLDER, images)), 28, 28)
+    digits = tabular_datasets.idx_items(gzip.decompress(read_known_file(FOLDER, labels)))
     X = pixels.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(-1, 196) / 255
     return Rows(into_ball(X, 5.0), digits.astype(np.int64))
 
@@ -104,7 +104,7 @@ def large_tasks() -> dict[str, Task]:
     trees = Rows(np.concatenate([part.X for part in parts]), np.concatenate([part.y for part in parts]))
     return {
         "cov2 15000": Task(two(trees, 0, 1), 2, 15_000),
-        "mn35 10000": Task(two(mnist("train", 60_000), 3, 5), 2, 10_000),
+        "mn35 10000": Task(two(mnist("train"), 3, 5), 2, 10_000),
         "cov7 15000": Task(trees, 7, 15_000),
     }
 

@@ -12,9 +12,9 @@ data_group = typer.Typer(help="List the papers' data sets.", rich_markup_mode=No
 
 def list_data(data_dir: DataDir = None) -> None:
     """List every data set, and whether it is at hand."""
-    from smc_dp.data import catalogue, report
+    from smc_dp.data import report
 
-    screen.print_blocks([report.catalogue_table(catalogue.list_datasets(data_dir))])
+    screen.print_blocks([report.dataset_table(data_dir)])
 
 
 data_group.command("list")(deferred(list_data))

@@ -39,7 +39,7 @@ from smc_dp.cli import (
     verbose,
 )
 from smc_dp.cli.options import Invocation, deferred, options_in_backquotes, options_in_message
-from smc_dp.core.errors import Fault, InputError, one_line
+from smc_dp.core.errors import Fault, InputError, LinesFault, one_line
 
 _PATHS = frozenset({"data_dir", "file", "folder", "ledgers", "path", "run_folder", "views"})  # fields of faults
 _LONGEST_SUMMARY = 200  # letters: the summary of a command is never cut short
@@ -206,10 +206,12 @@ def _refuse(
     def renamed(fault: Fault) -> str:
         paths = {str(value) for name, value in fault.fields.items() if name in _PATHS}
         # A folder may have the name of a parameter, which is no option then.
-        return in_options(str(fault), {name: option for name, option in names.items() if name not in paths})
+        sentence = fault.sentence if isinstance(fault, LinesFault) else str(fault)
+        return in_options(sentence, {name: option for name, option in names.items() if name not in paths})
 
     several = error.faults if len(error.faults) > 1 else ()
     lines = [f"{error.fault.place}{renamed(fault)}" for fault in several] or [renamed(error.fault)]
+    to_copy = [fault.lines if isinstance(fault, LinesFault) else () for fault in error.faults]
     if as_json:
         placed = [f if f is error.fault else f.within(error.fault.place) for f in error.faults]
         faults = [{**fault.as_dict(), "message": renamed(fault)} for fault in placed]
@@ -217,9 +219,10 @@ def _refuse(
             print(json.dumps({"error": faults[0], "faults": faults}), flush=True)
         except BrokenPipeError:  # the lines on standard error and the exit code still count
             _discard_output()
-    for line in lines[:-1]:
-        _fail(line)
-    return _fail(_said(lines[-1], error), code)
+    lines[-1] = _said(lines[-1], error)
+    for line, below in zip(lines, to_copy, strict=True):
+        _fail(line, below=below)
+    return code
 
 
 def _of_wrong_use(error: Any) -> str:
@@ -244,6 +247,7 @@ def _said(message: str, error: BaseException) -> str:
     return "; ".join([message, *getattr(error, "__notes__", ())])
 
 
-def _fail(message: str, code: int = 2) -> int:
-    print(f"error: {one_line(message)}", file=sys.stderr)
+def _fail(message: str, code: int = 2, below: Sequence[str] = ()) -> int:
+    """Print a message on one line, which nothing in it can end, and `below` it, indented, lines to copy."""
+    print(f"error: {one_line(message)}", *below, sep="\n  ", file=sys.stderr)
     return code

@@ -16,7 +16,7 @@ from smc_dp.cli import screen
 from smc_dp.cli.identities import warn_exposed
 from smc_dp.cli.options import AsJson, MostCells, cells_allowed, deferred, read_positive
 from smc_dp.cli.setting_options import with_settings
-from smc_dp.core.errors import InputError, one_line, shown
+from smc_dp.core.errors import InputError, LinesFault, one_line, shown
 
 if TYPE_CHECKING:
     from smc_dp.data.bounds import Bounds
@@ -167,20 +167,22 @@ def check_study(
       smc-dp study check study.toml --data rows.csv --ledger north.ledger --key north.key --policy own.toml
       smc-dp study check study.toml --key charlie.key
     """
-    from smc_dp.data.refused_input import in_list, proposed_format
-    from smc_dp.data.report import format_lines
+    from smc_dp.data.refused_input import lines_for_site
     from smc_dp.deploy.preflight import OwnFiles, fixed_by, preflight_of_files
+    from smc_dp.pages.blocks import lines_blocks
     from smc_dp.planning.report import expected_at_site
 
     found = _read(study_file)
     with cells_allowed(most_cells):
         fit = preflight_of_files(found, key, policy, OwnFiles(data, ledger, auxiliary, study=study_file))
-    form = proposed_format(fit.faults)
+    lines = [fault for fault in fit.faults if isinstance(fault, LinesFault)]
+    fit.faults = [fault for fault in fit.faults if fault not in lines]
     if fit.name is not None:
         warn_exposed([key])
     if as_json:
         faults = [{**fault.as_dict(), "fixed_by": list(fixed_by(fault))} for fault in fit.faults]
-        own = None if form is None else {"file": form.place, "lines": form.sections()}
+        stated = lines_for_site(fit.faults)
+        own = None if stated is None else dict(stated.fields)
         said = {"study": found.digest, "name": fit.name, "fits": not faults, "faults": faults, "format": own}
         print(json.dumps(said))
         return 2 if fit.faults else 0
@@ -188,9 +190,9 @@ def check_study(
         if some := [fault for fault in fit.faults if fixed_by(fault) == fixers]:
             print(heading)
             for fault in some:
-                print(f"* {one_line(str(in_list(fault)))}")
-    if form is not None:
-        screen.print_blocks(format_lines(form))
+                print(f"* {one_line(str(fault))}")
+    for fault in lines:
+        screen.print_blocks(lines_blocks(fault))
     if fit.faults:
         count = len(fit.faults)
         problems = "1 problem" if count == 1 else f"{count} problems"

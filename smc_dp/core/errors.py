@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 from typing_extensions import override
 
@@ -23,6 +24,25 @@ class InputFault(Fault):
     """A fault of input; its sentence stands in the `faults.toml` of its room."""
 
     PACKAGE: ClassVar[Path] = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class LinesFault(InputFault):
+    """Fault behind those of a file: below its sentence stand lines to copy."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Lines to copy, printable."""
+        return tuple(map(_printable, cast("Sequence[str]", self.fields["lines"])))
+
+    @property
+    def sentence(self) -> str:
+        """Sentence without the lines."""
+        return super().__str__()
+
+    @override
+    def __str__(self) -> str:
+        return "\n  ".join((self.sentence, *self.lines))
 
 
 class InputError(FaultError, ValueError):
@@ -51,8 +71,10 @@ class UnfitError(InputError):
     def __init__(self, where: str, faults: Iterable[Fault]) -> None:
         self.where = where
         self._faults = tuple(faults)
-        count = "" if len(self._faults) == 1 else f"{len(self._faults)} things do not fit: "
-        fields = {"count": count, "faults": "; ".join(map(str, self._faults))}
+        number = sum(not isinstance(fault, LinesFault) for fault in self._faults)
+        count = "" if number == 1 else f"{number} things do not fit: "
+        between = "; " if number == len(self._faults) else "\n"
+        fields = {"count": count, "faults": between.join(map(str, self._faults))}
         place = f"{where}: " if where else ""
         super().__init__(InputFault("document.unfit", fields, place))
 

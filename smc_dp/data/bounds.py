@@ -82,8 +82,6 @@ class Bounds:
 
     def __post_init__(self) -> None:
         set_floats(self, "clip", "bias")
-        if not isinstance(self.center, bool):
-            raise InputError("bounds.center_not_bool", got=shown(self.center))
         if not 1 <= len(self.columns) <= _MAX_COLUMNS:
             raise InputError("columns.wrong_number", most=_MAX_COLUMNS, got=len(self.columns))
         names = [column.name for column in self.columns]

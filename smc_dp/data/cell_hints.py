@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from smc_dp.core.errors import Fault, shown
-from smc_dp.data.file_format import DATES, FileFormat, FormatSetting
+from smc_dp.core.toml import toml_key
+from smc_dp.data.file_format import DATES, FileFormat, FormatSetting, day_in_form
 from smc_dp.data.refused_input import DATE, LINE, NO_HINT, Hint, RefusedInput
 from smc_dp.data.spelling_evidence import NO_WORDS, YES_WORDS, Settings, is_day
 
@@ -19,7 +19,7 @@ _TYPES = ("date32", "date64", "timestamp", "time32", "time64", "duration")  # of
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d*(\.\d+)+(,\d*)?", re.ASCII)
 _WITH_UNIT = re.compile(r"[+-]?\d+([.,]\d+)?\s*([^\W\d_]{1,8}|%)", re.ASCII)
-_LONGEST_ALIAS = 1000  # characters of a text that is advised as one
+_LONGEST_ALIAS, _MOST_NAMED = 1000, 4  # characters of a text that is advised as one; levels that a line names
 _NO, _YES = NO_WORDS | {"0"}, YES_WORDS | {"1"}
 
 
@@ -52,7 +52,7 @@ def _of_marks(text: str, fault: Fault, refused: RefusedInput) -> Hint:
         return Hint("unit", "; write the number alone, without a unit") if is_measure else of_nothing(fault, refused)
     settings = found[0]
     if len(found) > 1:
-        choices = tuple((f"where it is {_read(form, each, text)}, ", each) for each in found)
+        choices = tuple((f"where {shown(text)} is {_read(form, each, text)},", each) for each in found)
         return Hint("ambiguous number", f"; {LINE}", choices=choices)
     if "thousands" in settings:
         return Hint("thousands", f" (marks between thousands; wanted none, or {LINE})", settings)
@@ -104,7 +104,9 @@ def of_date(fault: Fault, refused: RefusedInput) -> Hint:
         looks = " and ".join(found[0])
         return Hint(looks, f"; it looks like {looks}: {LINE}", ways[0])
     if ways:
-        return Hint("ambiguous date", f"; {LINE}", choices=tuple(("", settings) for settings in ways))
+        days = (next(day.isoformat() for name in names if (day := day_in_form(cell, name))) for names in found)
+        said = [f"where {shown(cell.strip())} is {day}," for day in days]
+        return Hint("ambiguous date", f"; {LINE}", choices=tuple(zip(said, ways, strict=True)))
     if _MOMENT.fullmatch(cell.strip()):
         return Hint("time", " (it has a time of day, wanted the day alone)")
     if any(is_day(cell, name) for name in DATES):
@@ -133,8 +135,9 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     nothing = of_nothing(fault, refused)
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
-    line = replace(refused.form, aliases=()).advice(**_meaning(refused, "LEVEL"))
-    return Hint("", f"; if it means one of these, put that one in place of LEVEL, and {line}")
+    known = " or ".join(map(toml_key, levels)) if len(levels) <= _MOST_NAMED else "one of the levels"
+    said = f"if {shown(text)} means {known}, write that in place of LEVEL and"
+    return Hint("", f"; {LINE}", choices=((said, _meaning(refused, "LEVEL")),))
 
 
 def _meaning(refused: RefusedInput, level: str) -> dict[str, FormatSetting]:

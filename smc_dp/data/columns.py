@@ -58,9 +58,7 @@ class NumericColumn:
     def check(self) -> None:
         """Raise InputError unless the range and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
-        if not (math.isfinite(self.low) and math.isfinite(self.high)):
-            raise InputError("columns.not_finite", low=self.low, high=self.high).within(where)
-        if not self.high / 2 - self.low / 2 > 0:  # the halves cannot overflow
+        if not 0 < self.high / 2 - self.low / 2 < math.inf:  # the halves cannot overflow
             raise InputError("columns.no_order", low=self.low, high=self.high).within(where)
         _check_number(self, self.low, self.high, (INDICATOR, LEAVE_OUT))
 
@@ -122,12 +120,9 @@ class CategoricalColumn:
     def check(self) -> None:
         """Raise InputError unless the categories, aliases and the rule for empty cells are valid."""
         where = f"column {shown(self.name)}"
-        if not self.forms:
-            raise InputError("columns.no_category").within(where)
-        if "" in self.forms:
-            raise InputError("columns.empty_category").within(where)
-        if len(set(self.forms)) != len(self.forms):
-            raise InputError("columns.same_category").within(where)
+        different = {*self.forms} - {""}
+        if not different or len(different) != len(self.forms):
+            raise InputError("columns.wrong_categories").within(where)
         places = check_aliases(where, self.categories, self.aliases)
         if self.missing is None:
             return

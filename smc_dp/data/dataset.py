@@ -41,7 +41,7 @@ class Pool:
     `classes[c]` is the name of class c. `test` is the data set's own test set, None if it has none. `public`: (N, d),
     rows that no experiment trains or tests on, for fitting a projection. No entry of a dense row exceeds `coordinate`,
     a public bound. `bias` is the constant appended to each row unless the partition sets another. `holder` is the name
-    for a party. `notes` are for readers of the results.
+    for a party.
     """
 
     name: str
@@ -52,4 +52,3 @@ class Pool:
     coordinate: float = 1.0
     bias: float = 0.0
     holder: str = "party"
-    notes: tuple[str, ...] = ()

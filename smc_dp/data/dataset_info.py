@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 
 
@@ -32,6 +33,14 @@ class DatasetInfo:
     def files(self) -> tuple[str, ...]:
         """Paths in the data folder."""
         return tuple(self.digests)
+
+    def state(self, folder: Path | None) -> str:
+        """Return whether the files are at hand, in a word; their content is not looked at."""
+        if not self.files:
+            return "bundled"
+        if folder is None or not all((folder / file).is_file() for file in self.files):
+            return "absent"
+        return "partial" if self.partial else "complete"
 
 
 DATASET_INFO = MappingProxyType(

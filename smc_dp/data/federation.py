@@ -219,12 +219,9 @@ def _name(names: tuple[str, ...], party: int) -> str:
 def check_labelled_rows(rows: Rows, classes: int, width: tuple[int, ...], whose: str) -> None:
     """Raise InputError unless these are labelled rows of the unit ball."""
     check_features(rows.X, width, whose)
-    if not isinstance(rows.y, np.ndarray):
-        raise InputError("rows.no_class_numbers", got=shown(rows.y)).within(whose)
-    if rows.y.shape != (len(rows.X),) or rows.y.dtype.kind not in "iu":
-        raise InputError(
-            "rows.wrong_class_numbers", wanted=len(rows.X), shape=str(rows.y.shape), dtype=str(rows.y.dtype)
-        ).within(whose)
+    if type(rows.y) is not np.ndarray or rows.y.shape != (len(rows.X),) or rows.y.dtype.kind not in "iu":
+        came = f"an array of {rows.y.dtype}, shape {rows.y.shape}" if isinstance(rows.y, np.ndarray) else shown(rows.y)
+        raise InputError("rows.no_class_numbers", wanted=len(rows.X), got=came).within(whose)
     if not classes:
         if np.abs(rows.y).max() > 1 << OUTCOME_BITS:
             i = int(np.abs(rows.y).argmax())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -50,7 +50,7 @@ _NO_SEPARATOR = re.compile(r'["\'\r\n\0+\-.\w]')  # of quotes, lines and numbers
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _MOST_WORDS, _LONGEST_WORD = 100, 100
 """Number of words that stand for an empty cell, and of characters in one."""
-_LISTS = ("missing", "true", "false")
+_LISTS, _OF_COLUMNS = ("missing", "true", "false"), frozenset({"aliases", "column_dates"})
 _SETTINGS = (
     "separator",
     "decimal",
@@ -234,30 +234,33 @@ class FileFormat:
     def advice(self, **settings: FormatSetting) -> str:
         """Return one text that tells which settings to write into which sections, ready to be copied."""
         whole = self.with_settings(settings)
-        lines = [_line(name, getattr(whole, name)) for name in _SETTINGS if name in settings]
-        parts = [f"{' and '.join(lines)} into [file]"] if lines else []
-        changed = dict(cast("ColumnAliases", settings.get("aliases", ())))
-        for column, levels in whole.aliases:
-            if column in changed:
-                said = " and ".join(_line(_key(level), texts) for level, texts in levels)
-                parts.append(f"{said} into [aliases.{_key(column)}]")
-        if own := dict(cast("ColumnDates", settings.get("column_dates", ()))):
-            said = " and ".join(_date_line(name, forms) for name, forms in whole.column_dates if name in own)
-            parts.append(f"{said} into [dates]")
+        stated: dict[str, FormatSetting] = {name: getattr(whole, name) for name in settings}
+        for name in _OF_COLUMNS & {*settings}:
+            changed = dict(cast("ColumnAliases", settings[name]))
+            stated[name] = tuple(said for said in getattr(whole, name) if said[0] in changed)
+        parts = [f"{' and '.join(lines)} into {header}" for header, lines in toml_sections(stated).items()]
         return f"write {', and '.join(parts)} of {'' if self.place == OWN_SETTINGS_FILE else 'the file '}{self.place}"
 
-    def sections(self) -> list[str]:
-        """Return the sections [file] and [aliases] that state this format, line by line; none for the default."""
-        said = self.said()
-        found = ["[file]", *(_line(name, value) for name, value in said.items())] if said else []
-        for column, levels in self.aliases:
-            found += [f"[aliases.{_key(column)}]", *(_line(_key(level), texts) for level, texts in levels)]
-        if self.column_dates:
-            found += ["[dates]", *(_date_line(column, forms) for column, forms in self.column_dates)]
-        return found
+    def sections(self, comments: Iterable[tuple[str, str]] = ()) -> list[str]:
+        """Return the sections that state this format, line by line, with comments, each after its section's header."""
+        stated = toml_sections({**self.said(), "aliases": self.aliases, "column_dates": self.column_dates})
+        found = {"[file]": list[str](), **stated}
+        for header, line in comments:
+            found.setdefault(header, []).append(line)
+        return [line for header, lines in found.items() if lines for line in (header, *lines)]
 
 
 DEFAULT_FORMAT = FileFormat()
+
+
+def toml_sections(settings: Mapping[str, FormatSetting]) -> dict[str, list[str]]:
+    """Return the lines that state these settings, by the headers of their sections."""
+    found = {"[file]": [_line(name, settings[name]) for name in _SETTINGS if name in settings]}
+    for column, levels in cast("ColumnAliases", settings.get("aliases", ())):
+        found[f"[aliases.{_key(column)}]"] = [_line(_key(level), texts) for level, texts in levels]
+    dates = cast("ColumnDates", settings.get("column_dates", ()))
+    found["[dates]"] = [_line(_key(column), _one_or_several(forms)) for column, forms in dates]
+    return {header: lines for header, lines in found.items() if lines}
 
 
 def joined(
@@ -287,10 +290,6 @@ def joined(
 def _joined_dates(some: ColumnDates, others: ColumnDates) -> ColumnDates:
     """Return the forms of all columns, of a column in both those of `others`, by name."""
     return tuple(sorted({**dict(some), **dict(others)}.items()))
-
-
-def _date_line(column: str, forms: tuple[str, ...]) -> str:
-    return _line(_key(column), _one_or_several(forms))
 
 
 def _joined_aliases(some: ColumnAliases, others: ColumnAliases) -> ColumnAliases:

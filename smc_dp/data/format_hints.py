@@ -111,9 +111,7 @@ _MAKERS: Mapping[str, Callable[[Fault, RefusedInput], Hint]] = MappingProxyType(
         "csv.ragged_row": _of_ragged_row,
         "csv.short_row": _of_separator,
         "csv.text_after_quote": _of_quoted_names,
-        "text.marked_utf16": _of_encoding,
         "text.unreadable_byte": _of_encoding,
-        "text.control_characters": _of_encoding,
-        "text.all_utf8": _of_encoding,
+        "text.other_encoding": _of_encoding,
     }
 )

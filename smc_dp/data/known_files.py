@@ -1,15 +1,10 @@
-"""Known data files by their SHA-256, in a folder with one folder for each data set, and the idx format of MNIST."""
+"""Known data files by their SHA-256, in a folder with one folder for each data set."""
 
 from __future__ import annotations
 
 import hashlib
-import math
-import struct
 from pathlib import Path
 from types import MappingProxyType
-
-import numpy as np
-from numpy.typing import NDArray
 
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError
@@ -34,19 +29,3 @@ def read_known_file(folder: Path | None, name: str) -> bytes:
     if digest != SHA256[name]:
         raise InputError("dataset.wrong_digest", wanted=SHA256[name], got=digest).within(f"data file {path}")
     return found
-
-
-def parse_idx(content: bytes, shape: tuple[int, ...], source: str) -> NDArray[np.uint8]:
-    """Return the array in an idx file of unsigned bytes; raise InputError unless it has exactly that shape."""
-    header = _header(shape)
-    if not content.startswith(header):
-        got = content[: len(header)].hex() or "nothing"
-        raise InputError("idx.wrong_header", shape=str(shape), header=header.hex(), got=got).within(source)
-    size = len(header) + math.prod(shape)
-    if len(content) != size:
-        raise InputError("idx.wrong_size", size=size, got=len(content)).within(source)
-    return np.frombuffer(content, dtype=np.uint8, offset=len(header)).reshape(shape)
-
-
-def _header(shape: tuple[int, ...]) -> bytes:
-    return struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)

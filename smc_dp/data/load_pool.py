@@ -13,7 +13,6 @@ from pathlib import Path
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data import tabular_datasets
 from smc_dp.data.dataset import Points, Pool
-from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.malicious_url import DAYS, read_days
 from smc_dp.data.preprocess import encode_classes, encode_rows, number_categories
 from smc_dp.data.table import Table
@@ -59,14 +58,13 @@ def _encode_dataset(name: str, source: tabular_datasets.TabularDataset, *, ordin
         coordinate=1 / clip,
         bias=source.bounds.bias,
         holder=source.holder,
-        notes=DATASET_INFO[name].notes,
     )
 
 
 def _malicious_url(folder: Path | None) -> Pool:
     """Load Malicious URLs (Ma et al. 2009), sparse: days 0 to 9 to train on, days 10 to 19 to test on."""
     train, test = (Points(*read_days(folder, days)) for days in (DAYS[:10], DAYS[10:]))
-    return Pool("malicious_url", train, test, ("benign", "malicious"), notes=DATASET_INFO["malicious_url"].notes)
+    return Pool("malicious_url", train, test, ("benign", "malicious"))
 
 
 DATASET_NAMES = (*tabular_datasets.TABULAR_NAMES, "malicious_url")

@@ -37,7 +37,7 @@ def read_parquet(
             _check_unpacked(found.metadata, limits)
         cells = [_cells(found, field, rows, limits, missing) for field in schema]
     if any(len(column) != rows for column in cells):
-        raise InputError("parquet.wrong_rows")
+        raise InputError("parquet.unreadable", why="it does not have the rows that it states")
     return list(schema.names), cells, rows
 
 

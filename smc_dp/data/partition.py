@@ -138,20 +138,18 @@ class Partition:
     by_class: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("parties", "per_party", "auxiliary", "labelled", "components", "features"):
-            count = getattr(self, name)
-            if count is not None and count < 1:
-                raise InputError("partition.too_few", name=name, got=count)
+        counts = ("parties", "per_party", "auxiliary", "labelled", "components", "features")
+        rules = [(name, "at least 1", getattr(self, name) is None or getattr(self, name) >= 1) for name in counts]
+        rules += [("sample", "more than 0 and at most 1", 0 < self.sample <= 1)]
+        rules += [("held_out", "a percentage between 0 and 100", 0 < self.held_out < 100)]
+        rules += [("bias", "a finite number, at least 0", self.bias is None or 0 <= self.bias < float("inf"))]
+        for name, wanted, fits in rules:
+            if not fits:
+                raise InputError("partition.out_of_range", name=name, wanted=wanted, got=float(getattr(self, name)))
         if self.split is not None and self.per_party is not None:
             raise InputError("split.with_per_party")
         if self.split is not None and len(parse_split(self.split)) != self.parties:
             raise InputError("split.wrong_number", wanted=self.parties, got=self.split)
-        if not 0 < self.sample <= 1:
-            raise InputError("partition.wrong_sample", got=float(self.sample))
-        if not 0 < self.held_out < 100:
-            raise InputError("partition.wrong_held_out", got=float(self.held_out))
-        if self.bias is not None and not 0 <= self.bias < float("inf"):
-            raise InputError("partition.negative_bias", got=self.bias)
 
 
 @dataclass(frozen=True, eq=False)

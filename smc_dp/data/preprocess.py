@@ -26,10 +26,10 @@ from smc_dp.data.columns import (
 )
 from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.limits import check_feature_count
-from smc_dp.data.refused_input import FormatFault, each_line_once
+from smc_dp.data.refused_input import FormatFault, with_lines
 from smc_dp.data.table import Table, parse_column
 from smc_dp.data.usual_clip import no_row_shortened
-from smc_dp.data.validation_errors import TableFault, UnfitTableError, blank_rows_fault, column_faults, outside_bounds
+from smc_dp.data.validation_errors import TableFault, blank_rows_fault, column_faults, outside_bounds
 from smc_dp.data.whole_advice import complete_advice
 
 _BLOCK = 8192  # rows at a time
@@ -62,7 +62,7 @@ class EncodedTable:
 
         released: whether the bounds are those of a release, which nobody can change any more.
         """
-        refuse_all(each_line_once(fault.placed(source, released=released) for fault in self.faults))
+        refuse_all(with_lines((fault.placed(source, released=released) for fault in self.faults), source))
         return self
 
     @property
@@ -221,10 +221,10 @@ def _read(
 
 
 def _fitting(table: Table, column: Column, *, is_label: bool = False) -> NDArray[np.float64]:
-    """Return the values of a column; raises UnfitTableError where a cell does not fit."""
+    """Return the values of a column; raise InputError where a cell does not fit."""
     values, wrong = _read(table, column, is_label=is_label)
     if wrong:
-        raise UnfitTableError(table.source, wrong[0])
+        raise InputError(wrong[0].placed(table.source))
     return values
 
 

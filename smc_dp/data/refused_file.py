@@ -11,7 +11,7 @@ from smc_dp.core.errors import InputError, UnfitError
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import joined
 from smc_dp.data.preprocess import examine_table
-from smc_dp.data.refused_input import FormatFault, each_line_once, settings_of
+from smc_dp.data.refused_input import FormatFault, settings_of, with_lines
 from smc_dp.data.table_reader import read_table_as
 from smc_dp.data.validation_errors import TableFault
 
@@ -19,7 +19,7 @@ _ROUNDS = 8
 
 
 def examine_refused(
-    error: InputError, path: Path, source: str, bounds: Bounds, label: str | None = None
+    error: InputError, path: Path, source: str, bounds: Bounds
 ) -> tuple[InputError, tuple[TableFault, ...]]:
     """Return the refusal of a file with the whole line, and the faults of its cells that no line of the site mends.
 
@@ -38,7 +38,7 @@ def examine_refused(
                 break
             settings = more
             continue
-        for found in examine_table(table, bounds, label or bounds.label).faults if table.rows else ():
+        for found in examine_table(table, bounds, bounds.label).faults if table.rows else ():
             settings = joined(settings, found.settings)
             left = left if found.settings else (*left, found)
         break
@@ -48,5 +48,5 @@ def examine_refused(
 def complete_refusal(error: InputError, path: Path, source: str, bounds: Bounds) -> InputError:
     """Return the refusal of a file with all that `examine_refused` finds."""
     refusal, others = examine_refused(error, path, source, bounds)
-    every = each_line_once([refusal.fault, *(fault.placed(source) for fault in others)])
+    every = with_lines([refusal.fault, *(fault.placed(source) for fault in others)], source)
     return UnfitError("", every) if others else refusal

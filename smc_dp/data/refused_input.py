@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault
-from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat, joined
+from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault, LinesFault
+from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, FileFormat, joined, toml_sections
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
 LINE = "{line}"
 """Place in a clause for the line that is to be written."""
 SettingChoices: TypeAlias = tuple[tuple[str, Settings], ...]
-"""Settings of which a person chooses one, each after the text that says what it means."""
+"""Settings of which a person chooses one, or completes the only one, each after the text that says when."""
 
 
 class Hint(NamedTuple):
     """Apparent kind of the input, in a word, and a clause that says so; both empty for no hint.
 
     settings: those of a file format with which the input would be read; the clause has `{line}` where the line stands
-    that states them. choices: settings of which a person has to choose one, each after what it means; the clause has
-    all lines.
+    that states them. choices: settings of which a person chooses one, or completes the only one.
     """
 
     recognised: str = ""
@@ -64,76 +61,88 @@ class FormatFault(InputFault):
     clause: str = ""
     settings: Settings = field(default_factory=dict)
     choices: SettingChoices = ()
-    line: str = ""
 
     def completed(self, settings: Settings) -> FormatFault:
-        """Return the fault with the line that states these settings, too.
+        """Return the fault with advice that states these settings, too.
 
         Where they hold one of its choices, none is left. Where they contradict its own, it keeps its own alone.
         """
         whole = joined(settings, self.settings)
-        if not self._is_consistent(whole):
+        if not self.allows(whole):
             whole = dict(self.settings)
         said = [said for said, chosen in self.choices if joined(whole, chosen, is_newer=True) == whole]
-        fault = replace(self, choices=(), clause=self.clause.replace(LINE, said[0] + LINE)) if said else self
-        line = fault._line(whole)
-        return replace(fault.with_line(line), settings=whole if self.settings or said else {}, line=line)
+        fault = replace(self, choices=(), clause=self.clause.replace(LINE, f"{said[0]} {LINE}")) if said else self
+        advice = [f"{said} {self.form.advice(**chosen)}" for said, chosen in fault.choices]
+        found = fault._saying(", or ".join(advice) or self.form.advice(**whole))
+        return replace(found, settings=whole if self.settings or said else {})
 
-    def in_list(self) -> FormatFault:
-        """Return the fault as a list has it, below which the lines stand."""
-        return self if self.choices else self.with_line("write the lines below")
+    def above_lines(self) -> FormatFault:
+        """Return the fault as it stands above the lines for all faults of its file."""
+        return self._saying(
+            f"{('write the lines', 'complete its line', 'choose its line')[len(self.choices[:2])]} below"
+        )
 
-    def with_line(self, line: str) -> FormatFault:
-        """Return the fault with this text in place of its line."""
-        fields: Mapping[str, FieldValue] = {**self.fields, "hint": self.clause.replace(LINE, line)}
-        return replace(self, fields=fields)
+    def comments(self) -> Iterator[tuple[str, str]]:
+        """Yield the lines that a person completes or chooses, as comments of TOML, each after its section's header."""
+        for said, chosen in self.choices:
+            for header, lines in toml_sections(chosen).items():
+                yield from ((header, f"# {line}  # {said} take away the first #") for line in lines)
 
-    def _is_consistent(self, settings: Settings) -> bool:
+    def allows(self, settings: Settings) -> bool:
+        """Return whether the format can have these settings together."""
         try:
             self.form.with_settings(settings)
         except InputError:
             return False
         return True
 
-    def _line(self, settings: Settings) -> str:
-        if not self.choices:
-            return self.form.advice(**settings)
-        return ", or ".join(said + self.form.advice(**joined(settings, chosen)) for said, chosen in self.choices)
+    def _saying(self, advice: str) -> FormatFault:
+        fields: Mapping[str, FieldValue] = {**self.fields, "hint": self.clause.replace(LINE, advice)}
+        return replace(self, fields=fields)
 
 
 NO_HINT = Hint()
 DATE = Hint("date", " (a date)")
 
 
-def in_list(fault: Fault) -> Fault:
-    """Return a fault as it stands in a list above the lines that `proposed_format` has."""
-    return fault.in_list() if isinstance(fault, FormatFault) else fault
+def advise(faults: Sequence[Fault]) -> tuple[Sequence[Fault], LinesFault | None]:
+    """Return the faults of one file, and the lines to which they refer if two or more have advice for its format."""
+    if sum(isinstance(fault, FormatFault) for fault in faults) < 2:
+        return faults, None
+    whole = _settings_of_all(faults)
+    found = [
+        fault.completed(whole).above_lines()
+        if isinstance(fault, FormatFault) and fault.allows(joined(whole, fault.settings))
+        else fault  # one that contradicts the lines keeps its own
+        for fault in faults
+    ]
+    return found, lines_for_site(found)
 
 
-def each_line_once(faults: Iterable[Fault]) -> list[Fault]:
-    """Return the faults of one file with each line in the first fault that it is for; others refer to it."""
-    every = tuple(faults)
-    lines = [fault.line if isinstance(fault, FormatFault) and LINE in fault.clause else "" for fault in every]
-    uses, found, told = Counter(lines), list[Fault](), set[str]()
-    for fault, line in zip(every, lines, strict=True):
-        if isinstance(fault, FormatFault) and line and uses[line] > 1:
-            fault = fault.with_line("write what an error above says" if line in told else line)
-        found.append(fault)
-        told |= {line} - {""}
-    return found
+def with_lines(faults: Iterable[Fault], source: str) -> list[Fault]:
+    """Return the faults of the file `source`, and behind them the lines to which they refer, if there are any."""
+    found, lines = advise(list(faults))
+    return [*found, *([] if lines is None else [lines.within(source)])]
 
 
-def proposed_format(faults: Iterable[Fault]) -> FileFormat | None:
-    """Return the format that the faults of one file propose together; None where they propose none."""
-    formal = [fault for fault in faults if isinstance(fault, FormatFault) and fault.settings]
+def lines_for_site(faults: Iterable[Fault]) -> LinesFault | None:
+    """Return the lines by which a site states the format of a file as its faults propose; None where they do not."""
+    formal = [fault for fault in faults if isinstance(fault, FormatFault)]
     if not formal:
         return None
-    form = formal[0].form
+    form = formal[0].form.with_settings(_settings_of_all(formal))
+    lines = form.sections(comment for fault in formal for comment in fault.comments())
+    code = "form.lines_of_site" if form.place == OWN_SETTINGS_FILE else "form.lines_beside"
+    return LinesFault(code, {"file": form.place, "lines": lines})
+
+
+def _settings_of_all(faults: Iterable[Fault]) -> Settings:
+    """Return the settings that the faults of one file propose together; of contradictory ones the first."""
     settings: Settings = {}
-    for fault in formal:
-        with suppress(InputError):  # of settings that contradict each other the first are proposed
-            form, settings = fault.form.with_settings(more := joined(settings, fault.settings)), more
-    return form
+    for fault in faults:
+        if isinstance(fault, FormatFault) and fault.allows(more := joined(settings, fault.settings)):
+            settings = more
+    return settings
 
 
 def settings_of(fault: Fault) -> Settings:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from smc_dp.core.errors import shown
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.catalogue import CatalogueEntry
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
-from smc_dp.data.file_format import OWN_SETTINGS_FILE, FileFormat
-from smc_dp.data.refused_input import in_list
+from smc_dp.data.dataset_info import DATASET_INFO
+from smc_dp.data.refused_input import advise
 from smc_dp.data.validate_file import PRIVATE_NOTICE, FileValidation
 from smc_dp.data.validation_errors import TableFault
-from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Verbatim, rest_of
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose, Verbatim, lines_blocks, rest_of
 from smc_dp.pages.shortening import join_first, shorten
 from smc_dp.pages.text import printable
 
@@ -25,12 +25,12 @@ _RULES = {
 }
 
 
-def catalogue_table(entries: Sequence[CatalogueEntry]) -> PageTable:
-    """Return the data sets and their states."""
-    tested = ((e, f"{e.test_rows:,}" if e.test_rows else "") for e in entries)
+def dataset_table(folder: Path | None) -> PageTable:
+    """Return the data sets, and whether their files are in this folder."""
+    tested = ((name, e, f"{e.test_rows:,}" if e.test_rows else "") for name, e in DATASET_INFO.items())
     rows = (
-        (e.name, e.state, f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.description, e.paper)
-        for e, test in tested
+        (name, e.state(folder), f"{e.rows:,}", test, f"{e.columns:,}", str(e.classes), e.description, e.paper)
+        for name, e, test in tested
     )
     return PageTable("Data sets", _HEADINGS, tuple(rows), numbers=(2, 3, 4, 5))
 
@@ -73,9 +73,10 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
         notice = "" if found.faults[0].code == "file.unreadable" else f" {PRIVATE_NOTICE}"
         yield Prose(f"{found.source}: {count}.{notice}", "file.does_not_fit")
         # Some faults say what to write, which is to be copied: a terminal must not fold it.
-        yield Verbatim("\n".join(printable(_fault(fault)) for fault in found.faults), "Faults")
-        if (form := found.proposed) is not None:
-            yield from format_lines(form)
+        said, lines_of_site = advise([fault.fault for fault in found.faults])
+        told = (printable(_fault(fault, str(one))) for fault, one in zip(found.faults, said, strict=True))
+        yield Verbatim("\n".join(told), "Faults")
+        yield from lines_blocks(lines_of_site)
         if lines := _to_add(found.faults):
             yield Prose(
                 "Lines for the bounds file, which fix some or all of these faults. The bounds are public and the same "
@@ -93,17 +94,7 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
     yield from (Prose(f"warning: {text}") for text in found.warnings())
 
 
-def format_lines(form: FileFormat) -> Iterator[PageBlock]:
-    """Yield the lines by which a site states this format, and where they belong."""
-    if form.place == OWN_SETTINGS_FILE:
-        yield Prose(f"Lines for {form.place}, in place of its [file], [aliases] and [dates]:")
-    else:
-        yield Prose(f"Make {form.place} beside the file, or replace what it has by this:")
-    yield Verbatim("\n".join(map(printable, form.sections())), "Lines for the site")
-
-
-def _fault(fault: TableFault) -> str:
-    what = str(in_list(fault.fault))
+def _fault(fault: TableFault, what: str) -> str:
     if not fault.rows:
         return what
     where = "" if fault.code == "row.empty" else f"column {shown(fault.column)}, "

@@ -20,7 +20,6 @@ from smc_dp.data.preprocess import EncodedTable, examine_table, label_column
 from smc_dp.data.table import ParsedColumn, Table, parse_column
 from smc_dp.data.validation_errors import (
     TableFault,
-    UnfitTableError,
     blank_rows_fault,
     column_faults,
     explain_fault,
@@ -45,7 +44,7 @@ class FittingRows:
 
 
 def encode_fitting_rows(table: Table, bounds: Bounds) -> FittingRows:
-    """Encode each row that fits the bounds; raise UnfitTableError only for what is wrong with all rows.
+    """Encode each row that fits the bounds of a release; raise InputError only for what is wrong with all rows.
 
     That is a missing column, or too many features for the memory.
     """
@@ -55,7 +54,7 @@ def encode_fitting_rows(table: Table, bounds: Bounds) -> FittingRows:
         return FittingRows(made, reasons, frozenset())
     for fault in made.faults:
         if not fault.rows:
-            raise UnfitTableError(table.source, fault)
+            raise InputError(fault.placed(table.source, released=True))
     looked_at = np.array([i for i in range(table.rows) if i not in reasons], dtype=np.int64)
     refused = {int(looked_at[i]): faults for i, faults in _refused(table.take(looked_at, table.source), bounds).items()}
     good = np.array([i for i in looked_at.tolist() if i not in refused], dtype=np.int64)

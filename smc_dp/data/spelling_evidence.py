@@ -51,12 +51,6 @@ class SpellingEvidence:
         return [settings for settings, _ in found if settings]
 
     @cached_property
-    def dates(self) -> list[str]:
-        """Formats of dates that read all cells which look like dates."""
-        cells = self._date_like
-        return [name for name in DATES if cells and all(is_day(cell, name) for cell in cells)]
-
-    @cached_property
     def date_lists(self) -> list[tuple[str, ...]]:
         """Fewest formats of dates that together read all cells which look like dates, none in two ways."""
         cells = self._date_like

@@ -93,14 +93,6 @@ class Table:
         found, codes = self._read(name, parse_text)
         return [text for code in codes.tolist() if (text := found[code]) is not None]
 
-    def coded(self, name: str) -> DictionaryColumn:
-        """Return column `name` as texts, each different one stored once, in the order of appearance."""
-        found, codes = self._read(name, parse_text)
-        places: dict[str | None, int] = {}
-        return DictionaryColumn(
-            np.array([places.setdefault(text, len(places)) for text in found])[codes], tuple(places)
-        )
-
     def take(self, indices: NDArray[np.int64], source: str) -> Table:
         """Return the rows at these positions, under another name."""
         columns = {name: _taken(cells, indices) for name, cells in self.columns.items()}

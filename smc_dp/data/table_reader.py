@@ -57,9 +57,11 @@ class GzipSource:
         return self._file.seek(position)
 
 
-_PARQUET_MAGIC = b"PAR1"
-_GZIP_MAGIC = b"\x1f\x8b"
-_PARQUET, _TABS, _GZIP = frozenset({".parquet", ".pq"}), frozenset({".tsv", ".tab"}), ".gz"
+PARQUET_MAGIC, GZIP_MAGIC = b"PAR1", b"\x1f\x8b"
+"""First bytes of such files."""
+_PARQUET = frozenset({".parquet", ".pq"})
+TABS = frozenset({".tsv", ".tab"})
+"""Endings that say that tabs separate cells."""
 
 
 def read_table(path: Path, source: str, limits: TableLimits | None = None, form: FileFormat | None = None) -> Table:
@@ -79,12 +81,12 @@ def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimit
         start = _start(file)
         if foreign := of_another_program(path, start):
             raise InputError(foreign)
-        if path.suffix.lower() in _PARQUET or start.startswith(_PARQUET_MAGIC):
+        if path.suffix.lower() in _PARQUET or start.startswith(PARQUET_MAGIC):
             return _parquet(file, source, limits, meant)
-        if not start.startswith(_GZIP_MAGIC):
-            return _csv(file, source, meant, limits, path.suffix.lower() in _TABS)
+        if not start.startswith(GZIP_MAGIC):
+            return _csv(file, source, meant, limits, path.suffix.lower() in TABS)
         with GzipSource(file, limits) as unpacked:
-            return _csv(unpacked, source, meant, limits, Path(path.stem).suffix.lower() in _TABS)
+            return _csv(unpacked, source, meant, limits, Path(path.stem).suffix.lower() in TABS)
 
 
 def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:

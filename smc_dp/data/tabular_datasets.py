@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, parse_bounds
-from smc_dp.data.known_files import parse_idx, read_known_file
+from smc_dp.data.known_files import read_known_file
 from smc_dp.data.table import Cells, DictionaryColumn, Table
 from smc_dp.data.table_reader import parse_csv
 
 _A9A_FEATURES = 123  # to be said explicitly: feature 123 never occurs in the test set
 _A9A_ONES = 14  # the most ones in a row, by the way the set was encoded: public
-_MNIST_IMAGES = MappingProxyType({"train": 60_000, "t10k": 10_000})
 _MNIST_CLIP = 10.0  # strokes cover about a tenth of the 784 pixels: norms of about 9, public knowledge
 _DIGITS_CLIP = 5.0  # strokes cover about a quarter of the 64 pixels: norms of about 4, public knowledge
 _ACTIVITIES = ("WALKING", "WALKING_UPSTAIRS", "WALKING_DOWNSTAIRS", "SITTING", "STANDING", "LAYING")  # 1, 2, ...
@@ -53,7 +52,7 @@ def load_tabular(name: str, folder: Path | None = None) -> TabularDataset:
     Raises InputError when the name is unknown, or a file is missing or changed.
     """
     if name not in _LOADERS:
-        raise InputError("dataset.not_public", names=TABULAR_NAMES, got=shown(name))
+        raise InputError("dataset.unknown", names=TABULAR_NAMES, got=shown(name))
     return _LOADERS[name](folder)
 
 
@@ -121,10 +120,14 @@ def mnist37(folder: Path | None, part: Literal["train", "t10k"] = "train") -> Ta
     The part "t10k" holds 2,038 of the 10,000 other images.
     """
     images, digits = f"mnist/{part}-images-idx3-ubyte.gz", f"mnist/{part}-labels-idx1-ubyte.gz"
-    count = _MNIST_IMAGES[part]
-    pixels = parse_idx(gzip.decompress(read_known_file(folder, images)), (count, 28, 28), f"data file {images}")
-    values = parse_idx(gzip.decompress(read_known_file(folder, digits)), (count,), f"data file {digits}")
+    pixels = idx_items(gzip.decompress(read_known_file(folder, images)), 28, 28)
+    values = idx_items(gzip.decompress(read_known_file(folder, digits)))
     return three_or_seven(pixels, values, f"data file {images}")
+
+
+def idx_items(content: bytes, *shape: int) -> NDArray[np.uint8]:
+    """Return the items of this shape in an idx file of bytes; its header has the length of each axis."""
+    return np.frombuffer(content, np.uint8, offset=4 * (len(shape) + 2)).reshape(-1, *shape)
 
 
 def three_or_seven(pixels: NDArray[np.uint8], values: NDArray[np.uint8], source: str) -> TabularDataset:

@@ -96,12 +96,7 @@ class TextLines:
         """Refuse UTF-16 under another name, and a file stated to be UTF-16 that does not begin as such."""
         encoding = self._encoding
         if self._is_marked and encoding != "utf-16":
-            raise self.refusal(
-                InputFault(
-                    "text.marked_utf16",
-                    {"encoding": _NAMES.get(encoding, encoding), "recognised": "utf-16", "hint": ""},
-                )
-            )
+            raise self.refusal(_other_encoding(encoding, "it begins with the byte order mark of UTF-16", "utf-16"))
         if encoding == "utf-16" and not self._is_marked:
             raise InputError("text.no_byte_order_mark")
 
@@ -161,14 +156,18 @@ class _Bytewise:
                 self._not_utf_8 = self._not_utf_8 or not _is_utf_8(line.encode(self._encoding))
                 self._controls = self._controls or bool(self._encoding == "latin-1" and _CONTROLS.search(line))
         if self._controls and self._not_utf_8:
-            raise self._text.refusal(InputFault("text.control_characters", {"recognised": "cp1252", "hint": ""}))
+            raise self._text.refusal(_other_encoding("latin-1", "it has control characters", "cp1252"))
 
     def check_all(self) -> None:
         """Raise InputError where every line of more than ASCII is UTF-8, which does not happen by chance."""
         if self._more_than_ascii and not self._not_utf_8:
-            raise self._text.refusal(
-                InputFault("text.all_utf8", {"encoding": self._encoding, "recognised": "utf-8", "hint": ""})
-            )
+            raise self._text.refusal(_other_encoding(self._encoding, "all of it is UTF-8", "utf-8"))
+
+
+def _other_encoding(encoding: str, why: str, recognised: str) -> Fault:
+    """Return the fault of a file that is text of another encoding than it is read by."""
+    name = _NAMES.get(encoding, encoding)
+    return InputFault("text.other_encoding", {"encoding": name, "why": why, "recognised": recognised, "hint": ""})
 
 
 def _weight(line: str) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from smc_dp.core.errors import Fault, InputError, clipped_too_often, shown
+from smc_dp.core.errors import Fault, InputError, LinesFault, clipped_too_often, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, NumericColumn
 from smc_dp.data.federation import NO_ROWS
@@ -21,7 +21,7 @@ from smc_dp.data.file_format import FileFormat
 from smc_dp.data.partition import check_name
 from smc_dp.data.preprocess import examine_table
 from smc_dp.data.refused_file import examine_refused
-from smc_dp.data.refused_input import proposed_format
+from smc_dp.data.refused_input import lines_for_site
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.usual_clip import no_row_shortened
@@ -62,9 +62,9 @@ class FileValidation:
         return not self.faults
 
     @property
-    def proposed(self) -> FileFormat | None:
-        """Format that the party would state to have all cells read that a format can read; None for none."""
-        return proposed_format(fault.fault for fault in self.faults)
+    def lines_for_site(self) -> LinesFault | None:
+        """Lines by which the party would have all cells read that a format can read; None where none can."""
+        return lines_for_site(fault.fault for fault in self.faults)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -72,9 +72,14 @@ class FileValidation:
         found = {name: [fault.as_dict() for fault in getattr(self, name)] for name in ("faults", "outside")}
         warnings = list(self.warnings())
         faults = {"fits": self.fits, "rows": self.rows, **found}
-        form = self.proposed
-        own = None if form is None else {"file": form.place, "lines": form.sections()}
-        return {**faults, **counts, "format": own, "warnings": warnings, "private": PRIVATE_NOTICE}
+        lines = self.lines_for_site
+        return {
+            **faults,
+            **counts,
+            "format": None if lines is None else dict(lines.fields),
+            "warnings": warnings,
+            "private": PRIVATE_NOTICE,
+        }
 
     def warnings(self) -> Iterator[str]:
         """Yield a warning for each property that a run accepts and the owner should know."""

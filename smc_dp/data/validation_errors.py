@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import override
 
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.core.toml import on_one_line, toml_key
 from smc_dp.data.cell_values import EMPTY_CODES, parse_text
 from smc_dp.data.columns import (
@@ -131,18 +130,6 @@ class TableFault:
         said["fixed_by"] = list(self.fixed_by)
         names = ("count", "rows", "counted", "example", "section", "line", "note")
         return said | {name: getattr(self, name) for name in names}
-
-
-class UnfitTableError(InputError):
-    """Refusal of a table that does not fit the bounds; `table_fault` is the first fault."""
-
-    def __init__(self, source: str, fault: TableFault) -> None:
-        self.source, self.table_fault = source, fault
-        super().__init__(fault.placed(source))
-
-    @override
-    def within(self, place: str) -> UnfitTableError:
-        return UnfitTableError(f"{place}: {self.source}", self.table_fault)
 
 
 def column_faults(

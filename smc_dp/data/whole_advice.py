@@ -1,7 +1,7 @@
-"""The line that a site writes once: it states everything with which all cells of a file would be read.
+"""Settings that a site states once: everything with which all cells of a file would be read.
 
 Each refused cell shows some setting of the file's format. With these settings the table is examined again, until no
-more are shown: so the line that a refusal ends with has been tried.
+more are shown: so the lines that a refusal ends with have been tried.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ROUNDS = 8
 def complete_advice(
     table: Table, found: Sequence[TableFault], examine: Callable[[Table], Sequence[TableFault]]
 ) -> tuple[TableFault, ...]:
-    """Return the faults of a table with one line for all, and with those that show when that line is written.
+    """Return the faults of a table with settings for all, and with those that show when these are stated.
 
     Settings that read no cell more, or contradict each other, are not joined: then each fault keeps its own.
     """
@@ -43,13 +43,6 @@ def complete_advice(
     known = {(fault.column, fault.code) for fault in found}
     late = (fault for fault in left if (fault.column, fault.code) not in known)
     return tuple(fault.completed(settings) for fault in (*found, *map(_said_as_later, late)))
-
-
-def join_advice(some: Sequence[TableFault], others: Sequence[TableFault]) -> tuple[tuple[TableFault, ...], ...]:
-    """Return the faults of two parts of a table, each with complete advice, with one line for all."""
-    settings = _joined({}, (*some, *others))
-    one, other = (tuple(fault.completed(settings) for fault in faults) for faults in (some, others))
-    return one, other
 
 
 def _said_as_later(fault: TableFault) -> TableFault:

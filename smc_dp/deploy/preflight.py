@@ -20,7 +20,7 @@ from smc_dp.data.federation import NO_ROWS, Rows
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.preprocess import encode_rows, examine_table, warn_of_clipping
 from smc_dp.data.refused_file import complete_refusal
-from smc_dp.data.refused_input import each_line_once, settings_of
+from smc_dp.data.refused_input import settings_of
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validation_errors import AUTHOR, SITE
@@ -215,8 +215,7 @@ def encode_party_rows(table: Table, bounds: Bounds, *, strict: bool = False) -> 
     if bounds.has_label and bounds.label is None:
         raise InputError("bounds.label_missing")
     found = examine_table(table, bounds, bounds.label, strict=strict)
-    if found.faults:
-        raise UnfitError(table.source, each_line_once(fault.placed(table.source) for fault in found.faults))
+    found.checked(table.source)
     warn_of_clipping(table.source, found, bounds)
     return found.labelled
 

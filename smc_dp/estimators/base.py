@@ -317,7 +317,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False, accept_sparse="csr")
         self._begin(labels, self.classes)
         self.ball_ = Ball(check_number("radius", self.radius), check_number("bias", self.bias))
-        parts = self._parts(rows.shape[0], parties)
+        parts = RowAssignment.of(rows.shape[0], parties, self.n_parties)
         inside, clipped = clip_into_ball(rows, self.ball_, parts)
         data = make_federation(inside, labels, self.classes_, parts, weigh)
         if clipped_too_often(clipped, rows.shape[0]):
@@ -334,7 +334,7 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
         self._begin(labels, named_classes(bounds, labels) if self.classes is None else self.classes)
         validate_data(self, X, skip_check_array=True)  # the number and the names of columns
         self.ball_ = Ball(bounds.clip, bounds.bias)
-        data = make_federation(found.X, labels, self.classes_, self._parts(n, parties), weigh)
+        data = make_federation(found.X, labels, self.classes_, RowAssignment.of(n, parties, self.n_parties), weigh)
         warn_of_clipping(type(self).__name__, found, bounds)
         return data
 
@@ -377,11 +377,6 @@ class FederatedClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[
             {"clipped": clipped, "rows": n, "radius": self.ball_.radius, "columns": d, "length": math.sqrt(d)},
         )
         warn_clipped(fault.within(type(self).__name__), stacklevel=4)
-
-    def _parts(self, n: int, parties: npt.ArrayLike | None) -> RowAssignment:
-        if parties is None:
-            return RowAssignment.even(n, check_whole_number("n_parties", self.n_parties))
-        return RowAssignment.by_label(n, parties)
 
     @property
     def _for_two(self) -> bool:

@@ -16,7 +16,7 @@ from smc_dp.data.preprocess import warn_of_clipping
 from smc_dp.estimators.bounded_rows import encode_table, public_bounds
 from smc_dp.estimators.data_frame import data_frame
 from smc_dp.estimators.docstrings import documented
-from smc_dp.estimators.rows import join_parties
+from smc_dp.estimators.rows import RowAssignment, join_parties
 from smc_dp.estimators.sums import SumsEstimator
 from smc_dp.methods.statistics.describe import Describe
 from smc_dp.methods.statistics.describe_result import DescribeResult
@@ -96,7 +96,7 @@ class SecureSumDescribe(SumsEstimator):
             raise InputError("bounds.none_to_describe_by")
         self.bounds_ = bounds.whole
         found = encode_table(X, self.bounds_, "X", labelled=True)
-        every, parts = found.labelled, self._parts(len(found.X), parties)
+        every, parts = found.labelled, RowAssignment.of(len(found.X), parties, self.n_parties)
         warn_of_clipping(type(self).__name__, found, self.bounds_)
         data = Federation(tuple(map(every.take, parts.rows)), self.bounds_.class_count, names=parts.names)
         self.result_: DescribeResult = self._release(Describe(self.by, self.tables), data, dealt=parties is None)

@@ -125,7 +125,7 @@ class FeatureMethodClassifier(FederatedClassifier):
             if one is None and other is not None:
                 raise InputError("public_rows.only_half", name=name)
         if self.aggregator is not None and self.method == "avg_agg":
-            raise InputError("aggregator.not_of_average", got=shown(self.aggregator))
+            raise InputError("setting.not_of_method", name="aggregator", method=self.method, got=shown(self.aggregator))
         if self.aggregator is not None and public_X is not None:
             raise InputError("aggregator.beside_public_rows", got=shown(self.aggregator))
 

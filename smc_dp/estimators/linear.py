@@ -110,7 +110,7 @@ class SecureSumLinearRegression(CoefficientIntervals, RegressorMixin, SumsEstima
         found = encode_table(X, self.bounds_, "X")
         labels = check_labels("y", y, len(found.X), f"the {len(found.X)} rows", wanted="a number")
         validate_data(self, X, skip_check_array=True)  # the number and the names of columns
-        parts = self._parts(len(found.X), parties)
+        parts = RowAssignment.of(len(found.X), parties, self.n_parties)
         rows = Rows(found.X, _encoded_outcomes(labels, self.bounds_, parts))
         data = Federation(tuple(map(rows.take, parts.rows)), 0, names=parts.names)
         warn_of_clipping(type(self).__name__, found, self.bounds_)

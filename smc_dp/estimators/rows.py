@@ -23,8 +23,10 @@ from smc_dp.estimators.validation import (
     check_dense,
     check_finite,
     check_labels,
+    check_whole_number,
     describe_value,
     list_first,
+    out_of_range,
 )
 
 _DEALING_SEED = 0  # public: who gets which row must not depend on the rows
@@ -47,9 +49,9 @@ class Ball:
 
     def __post_init__(self) -> None:
         if not _SMALLEST <= self.radius <= _LARGEST:
-            raise InputError("radius.out_of_range", smallest=_SMALLEST, largest=_LARGEST, got=self.radius)
+            raise out_of_range("radius", f"a number from {_SMALLEST:g} to {_LARGEST:g}", self.radius)
         if not 0 <= self.bias < math.inf:
-            raise InputError("bias.out_of_range", got=self.bias)
+            raise out_of_range("bias", "a finite number, not negative", self.bias)
 
     def rows(self, X: Array) -> Array:
         """Map X: (n, d) to (n, d + 1), or (n, d) without a bias; every norm is at most 1."""
@@ -92,7 +94,7 @@ def sorted_classes(given: npt.ArrayLike, *, once: bool) -> LabelArray:
     try:
         classes = np.unique(listed)
     except TypeError as mixed:
-        raise InputError("classes.mixed_kinds") from mixed
+        raise InputError("labels.mixed_kinds", name="classes") from mixed
     if listed.ndim != 1 or (once and len(classes) != len(listed)):
         raise InputError("classes.not_listed_once", got=shown(listed.tolist()))
     if len(classes) < 2:
@@ -131,10 +133,15 @@ class RowAssignment:
     rows: tuple[IntArray, ...]
 
     @classmethod
+    def of(cls, n: int, labels: npt.ArrayLike | None, parties: object) -> RowAssignment:
+        """Assign n rows by labels, or deal them evenly to so many parties where there are none."""
+        return cls.even(n, check_whole_number("n_parties", parties)) if labels is None else cls.by_label(n, labels)
+
+    @classmethod
     def even(cls, n: int, parties: int) -> RowAssignment:
         """Deal n rows evenly by a public seed; InputError if there are fewer rows than parties."""
         if not 1 <= parties <= n:
-            raise InputError("n_parties.out_of_range", most=n, got=parties)
+            raise out_of_range("n_parties", f"a number from 1 to {n}, the number of rows", parties)
         return cls(tuple(str(j + 1) for j in range(parties)), tuple(split_rows(n, even_shares(parties), _DEALING_SEED)))
 
     @classmethod
@@ -147,7 +154,7 @@ class RowAssignment:
         try:
             names, whose = np.unique(given, return_inverse=True)
         except TypeError as mixed:
-            raise InputError("parties.mixed_kinds") from mixed
+            raise InputError("labels.mixed_kinds", name="parties") from mixed
         order, ends = np.argsort(whose, kind="stable"), np.cumsum(np.bincount(whose))[:-1]
         return cls(tuple(map(str, names.tolist())), tuple(np.split(order.astype(np.int64), ends)))
 

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from smc_dp.core.errors import InputError
@@ -18,7 +17,6 @@ from smc_dp.data.federation import Federation
 from smc_dp.estimators.base import REFUSAL, SIMULATED_PARTIES, SINGLE_RELEASE
 from smc_dp.estimators.bounded_rows import BoundsParameter
 from smc_dp.estimators.ledger_charge import charge_fit
-from smc_dp.estimators.rows import RowAssignment
 from smc_dp.estimators.validation import check_exact_number, check_whole_number, stream_of_seed
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.sums.simulated_sum import SimulatedSum
@@ -46,11 +44,6 @@ class SumsEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn h
         for released in (result, "privacy_"):
             if hasattr(self, released):
                 delattr(self, released)
-
-    def _parts(self, n: int, parties: npt.ArrayLike | None) -> RowAssignment:
-        if parties is None:
-            return RowAssignment.even(n, check_whole_number("n_parties", self.n_parties))
-        return RowAssignment.by_label(n, parties)
 
     def _release(self, method: Any, data: Federation, *, dealt: bool) -> Any:
         """Add up, draw noise, set `privacy_`, and return the model or the description; charge the ledger first."""

@@ -34,6 +34,11 @@ def check_number(name: str, value: object) -> float:
         raise InputError("setting.too_large", name=name, got=shown(value)) from huge
 
 
+def out_of_range(name: str, wanted: str, got: object) -> InputError:
+    """Return the refusal of a parameter that is not in its range."""
+    return InputError("parameter.wrong", name=name, wanted=wanted, got=shown(got))
+
+
 def check_whole_number(name: str, value: object) -> int:
     """Return the value of a parameter as an integer; InputError unless it is a whole number."""
     if isinstance(value, bool) or not isinstance(value, Integral):
@@ -52,7 +57,7 @@ def check_exact_number(name: str, value: object) -> Fraction | None:
     """Return a positive parameter as a fraction, None for inf; of a float its smaller reading, see `exact`."""
     real = check_number(name, value)
     if not real > 0:
-        raise InputError("setting.not_positive", name=name, got=shown(value))
+        raise out_of_range(name, "a positive number", value)
     if real == math.inf:
         return None
     return as_fraction(name, value)
@@ -98,7 +103,7 @@ def check_public_rows(name: str, given: npt.ArrayLike, width: int) -> Array:
         reason = str(wrong).splitlines()[0]
         raise InputError("rows.unreadable", name=name, width=width, reason=reason) from wrong
     if rows.shape[1] != width:
-        raise InputError("array.wrong_width", name=name, width=width, got=rows.shape[1])
+        raise InputError("array.wrong_shape", name=name, wanted=f"rows of width {width}", shape=str(rows.shape))
     check_dense(name, rows)
     dense: Array = rows.toarray() if scipy.sparse.issparse(rows) else rows
     check_finite(dense, lambda i: f"{name}: row {i + 1}")

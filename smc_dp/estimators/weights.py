@@ -11,7 +11,7 @@ import numpy as np
 from smc_dp.core.arrays import Array, IntArray
 from smc_dp.core.errors import InputError, InputFault, clipped_too_often, shown, warn_clipped
 from smc_dp.data.row_weights import MOST_RATIO, RowWeights
-from smc_dp.estimators.validation import LabelArray, check_labels, check_number, list_first
+from smc_dp.estimators.validation import LabelArray, check_labels, check_number, list_first, out_of_range
 from smc_dp.methods.method import WITH_WEIGHTS
 
 NOT_OF_FAMILY = InputFault("class_weight.not_of_family", {"methods": WITH_WEIGHTS})
@@ -33,7 +33,7 @@ def check_weight_settings(class_weight: object, most_weight: object) -> None:
         if not all(0 < number < math.inf for number in numbers):
             raise InputError("class_weight.not_positive", got=shown(dict(class_weight)))
     if not 0 < check_number("most_weight", most_weight) < math.inf:
-        raise InputError("most_weight.out_of_range", got=shown(most_weight))
+        raise out_of_range("most_weight", "a finite number above 0", most_weight)
 
 
 def weigh_rows(

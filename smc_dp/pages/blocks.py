@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
-from smc_dp.core.errors import FieldValue, InputFault
+from smc_dp.core.errors import FieldValue, InputFault, LinesFault
 from smc_dp.pages.svg import Svg
 
 BannerLook: TypeAlias = Literal["secret", "failed", "insecure", "good", "plain"]
@@ -183,6 +183,13 @@ class Page:
 def coded_prose(code: str, /, **fields: FieldValue) -> Prose:
     """Return a decision or a warning; its sentence stands in the `faults.toml` of the room that states it."""
     return Prose(str(InputFault(code, fields)), code)
+
+
+def lines_blocks(fault: LinesFault | None) -> Iterator[PageBlock]:
+    """Yield the lines to copy that a fault has, if there are any."""
+    if fault is not None:
+        yield Prose(fault.sentence[0].upper() + fault.sentence[1:], fault.code)
+        yield Verbatim("\n".join(fault.lines), "Lines to copy")
 
 
 def rest_of(count: int, most: int, where: str = "") -> Iterator[PageBlock]:

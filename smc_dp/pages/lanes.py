@@ -68,7 +68,7 @@ class Lanes:
         """Draw heads from each side on which somebody sends; a sender's own dot stays free."""
         x, away = self._x(to), 4.0 if to in senders else 0.0
         if senders == (to,):  # a lane that several share, who send to each other
-            svg.path(f"M {x} {y} c 26 -14 26 14 4 6", arrow=True)
+            svg.arrow(f"M {x} {y} c 26 -14 26 14 4 6")
         if min(senders) < to:
             svg.line(x - away - _HEAD, y, x - away, y, arrow=True)
         if max(senders) > to:

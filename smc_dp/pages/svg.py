@@ -10,10 +10,9 @@ from importlib import resources
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree
 
-Fill: TypeAlias = Literal["none", "paper", "solid", "dense", "hatched", "dotted", "shade"]
+Fill: TypeAlias = Literal["paper", "solid", "dense", "hatched", "dotted"]
 Stroke: TypeAlias = Literal["line", "strong", "faint", "dashed"]
 Anchor: TypeAlias = Literal["start", "middle", "end"]
-_NAMESPACE = "http://www.w3.org/2000/svg"
 _LETTER = 0.6  # the width of a letter, as a part of its size, on the safe side for the fonts of systems
 
 
@@ -34,20 +33,19 @@ class Svg:
         size = {"x": _n(x), "y": _n(y), "width": _n(width), "height": _n(height)}
         self._add("rect", {**size, "class": f"fill-{fill}"})
 
-    def circle(self, x: float, y: float, radius: float, fill: Fill = "solid") -> None:
+    def circle(self, x: float, y: float, radius: float) -> None:
         """Draw a disc."""
-        self._add("circle", {"cx": _n(x), "cy": _n(y), "r": _n(radius), "class": f"fill-{fill}"})
+        self._add("circle", {"cx": _n(x), "cy": _n(y), "r": _n(radius), "class": "fill-solid"})
 
-    def path(self, d: str, stroke: Stroke = "line", *, arrow: bool = False) -> None:
-        """Draw an open path in the notation of SVG."""
-        self._add("path", {"d": d, "class": f"stroke-{stroke}"} | ({"marker-end": "url(#arrowhead)"} if arrow else {}))
+    def arrow(self, d: str) -> None:
+        """Draw a curved arrow along a path in the notation of SVG."""
+        self._add("path", {"d": d, "class": "stroke-line", "marker-end": "url(#arrowhead)"})
 
     def text(
-        self, x: float, y: float, text: str, anchor: Anchor = "start", *, size: float = 13, bold: bool = False,
-        light: bool = False,
-    ) -> None:  # fmt: skip
-        """Draw a line of text with its foot at y; `light` is for solid ground."""
-        looks = " ".join(["words", *(["bold"] if bold else []), *(["light"] if light else [])])
+        self, x: float, y: float, text: str, anchor: Anchor = "start", *, size: float = 13, bold: bool = False
+    ) -> None:
+        """Draw a line of text with its foot at y."""
+        looks = "words bold" if bold else "words"
         place = {"x": _n(x), "y": _n(y), "text-anchor": anchor, "font-size": _n(size), "class": looks}
         self._add("text", place).text = _printable(text)
 

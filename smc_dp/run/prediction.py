@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,18 +11,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from smc_dp.core.arrays import Array
-from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.core.errors import Fault, InputError, InputFault, LinesFault, shown
 from smc_dp.core.spreadsheet import format_csv, holds_formula
 from smc_dp.core.writing import write_file
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.frames import DataFrame, is_frame, read_file_or_frame, read_frame
 from smc_dp.data.preprocess import EncodedTable
-from smc_dp.data.refused_input import each_line_once
+from smc_dp.data.refused_input import advise
 from smc_dp.data.row_faults import FittingRows, encode_fitting_rows, known_labels, texts_or_nothing
 from smc_dp.data.table import Table
-from smc_dp.data.validation_errors import TableFault, UnfitTableError
-from smc_dp.data.whole_advice import join_advice
+from smc_dp.data.validation_errors import TableFault
 from smc_dp.methods.model import FourierFeatures, Weights, choose_classes, probabilities, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
 from smc_dp.run.one_class import only_class
@@ -49,7 +48,8 @@ class Predictions:
     A row that does not fit the bounds, or that they leave out, has the label "" and the score None, and does not count
     in the figures: `reasons` says for each row why it has no class. `refused`: numbers of rows that do not fit, and
     `kinds`: one fault for each kind of them. `unlabelled_rows`: number of rows whose label is no class of the release,
-    `unlabelled`: one fault for each kind of them.
+    `unlabelled`: one fault for each kind of them. `lines_for_site`: lines of the file's format to which these faults
+    refer, None where at most one has any.
 
     `are_numbers`: the release predicts a number. Then `labels` are the numbers as text, `scores` the numbers, `classes`
     is empty, and there are no accuracy, probabilities and threshold.
@@ -78,6 +78,7 @@ class Predictions:
     kinds: tuple[Fault, ...] = ()
     unlabelled_rows: int = 0
     unlabelled: tuple[Fault, ...] = ()
+    lines_for_site: LinesFault | None = None
     threshold: Threshold | None = None
     metrics: Metrics | RegressionMetrics | None = None
     are_numbers: bool = False
@@ -217,7 +218,7 @@ def _predictions(
             metrics = measure_release(
                 classes, of_rows[tested], None if sure is None else sure[tested], names, limit or HALF
             )
-    faults = each_line_once(map(_counted, (*made.kinds, *unlabelled)))
+    faults, lines = advise([*map(_counted, (*made.kinds, *unlabelled))])
     return Predictions(
         labels=_placed(labels, encoded, len(ids), ""),
         accuracy=metrics.accuracy if isinstance(metrics, Metrics) else None,
@@ -234,6 +235,7 @@ def _predictions(
         kinds=tuple(faults[: len(made.kinds)]),
         unlabelled_rows=sum(kind.count for kind in unlabelled),
         unlabelled=tuple(faults[len(made.kinds) :]),
+        lines_for_site=lines,
         threshold=limit,
         metrics=metrics,
         are_numbers=is_number,
@@ -265,18 +267,14 @@ def _of_array(rows: Array, bounds: Bounds) -> FittingRows:
 
 def _encoded(table: Table, bounds: Bounds) -> tuple[FittingRows, Array | None, tuple[TableFault, ...]]:
     """Return the rows that fit, their labels where the table has them, NaN for a row without, and faults of labels."""
-    try:
-        found = encode_fitting_rows(table, bounds)
-    except UnfitTableError as error:
-        raise InputError(error.table_fault.placed(table.source, released=True)) from None
+    found = encode_fitting_rows(table, bounds)
     if bounds.label is None or bounds.label not in table.columns:
         return found, None, ()
     kept = found.encoded.kept
     known, wrong = known_labels(
         table if len(kept) == table.rows else table.take(kept, table.source), bounds, bounds.label
     )
-    kinds, wrong = join_advice(found.kinds, wrong)
-    return replace(found, kinds=kinds), known, wrong
+    return found, known, wrong
 
 
 def _counted(kind: TableFault) -> Fault:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smc_dp.pages.blocks import Bullets, PageBlock, coded_prose
+from smc_dp.pages.blocks import Bullets, PageBlock, coded_prose, lines_blocks
 from smc_dp.pages.shortening import first_texts, shorten
 from smc_dp.run.metrics_report import metrics_blocks
 from smc_dp.run.prediction import Predictions
@@ -30,3 +30,4 @@ def unfit_blocks(found: Predictions) -> Iterator[PageBlock]:
     if found.unlabelled_rows:
         yield coded_prose("prediction.labels_unknown", count=found.unlabelled_rows, rows=rows)
         yield Bullets(first_texts([str(kind) for kind in found.unlabelled], _MOST_KINDS, _LONGEST))
+    yield from lines_blocks(found.lines_for_site)

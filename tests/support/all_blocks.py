@@ -71,10 +71,10 @@ def all_blocks(name: str = LONG) -> Page:
 def drawn(name: str) -> Drawing:
     """Every shape and every pattern."""
     svg = Svg(340, 160)
-    for i, fill in enumerate(("none", "paper", "solid", "dense", "hatched", "dotted", "shade")):
+    for i, fill in enumerate(("paper", "solid", "dense", "hatched", "dotted")):
         svg.rect(10 + 45 * i, 10, 40, 30, fill)
     svg.line(20, 60, 300, 60, "strong", arrow=True)
-    svg.path("M20,80 C80,120 160,40 300,80", "dashed", arrow=True)
+    svg.arrow("M20,80 C80,120 160,40 300,80")
     svg.circle(40, 110, 10)
     svg.text(60, 120, name[:30], size=14, bold=True)
     svg.text(60, 145, "said", size=14)

@@ -21,13 +21,11 @@ from smc_dp.data.dictionaries.read_dictionary import parquet_dictionary
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.file_types import of_another_program
 from smc_dp.data.limits import TABLE_LIMITS
-from smc_dp.data.table_reader import GzipSource, stated_format
+from smc_dp.data.table_reader import GZIP_MAGIC, PARQUET_MAGIC, TABS, GzipSource, stated_format
 from smc_dp.data.text_lines import ByteSource
 
 _KIND = "of which only the first line was read: if that is a row and no header, delete this file"
 _LONGEST = 1 << 20  # bytes of a header
-_PARQUET_MAGIC, _GZIP_MAGIC = b"PAR1", b"\x1f\x8b"
-_TABS = frozenset({".tsv", ".tab"})
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ENDS = frozenset({b"\n", b"\r", *(end.encode(codec) for end in "\n\r" for codec in ("utf-16-le", "utf-16-be"))})
 _CELL = re.compile(r"[^@]+@[^@]+\.[^@]+|\d{4}-\d\d?-\d\d?.*|true|false|nan|null|none|n/?a", re.IGNORECASE)
@@ -43,12 +41,12 @@ def read_header(path: Path, form: FileFormat | None = None) -> DataDictionary:
     try:
         with reading.open_plain_file(path, source) as file:
             line = header_line(file)
-            if line.startswith(_PARQUET_MAGIC):
+            if line.startswith(PARQUET_MAGIC):
                 return parquet_dictionary(file, path.name)
             if foreign := of_another_program(path, line):
                 raise InputError(foreign)
             name = path
-            if line.startswith(_GZIP_MAGIC):
+            if line.startswith(GZIP_MAGIC):
                 file.seek(0)
                 name = Path(path.stem)
                 with GzipSource(file, TABLE_LIMITS) as unpacked:
@@ -57,7 +55,7 @@ def read_header(path: Path, form: FileFormat | None = None) -> DataDictionary:
             raise InputError("csv.no_header")
         if line.count(b'"') % 2:
             raise InputError("header.line_break")
-        cells, _, _ = read_csv(io.BytesIO(line), meant, TABLE_LIMITS, name.suffix.lower() in _TABS)
+        cells, _, _ = read_csv(io.BytesIO(line), meant, TABLE_LIMITS, name.suffix.lower() in TABS)
         return DataDictionary(path.name, _KIND, tuple(_described([cell.strip() for cell in cells])))
     except InputError as error:
         raise error if error.fault.place.startswith(source) else error.within(source) from None

@@ -42,8 +42,6 @@ def read_data_dictionary(path: Path) -> DataDictionary:
         if first.startswith(_PARQUET):
             return parquet_dictionary(file, str(path.name))
     first = first.removeprefix(_MARK).lstrip()
-    if first.startswith(b"{"):
-        raise InputError("codebook.json", wanted=_WANTED).within(source)
     separator = separator_of_dictionary(first.splitlines()[0].decode("latin-1")) if first else None
     if separator is None:
         raise InputError("codebook.unknown", wanted=_WANTED, file=shlex.quote(str(path))).within(source)

@@ -85,10 +85,8 @@ def check_folder(plan: GridPlan, folder: Path) -> None:
     if not (folder / "plan.json").exists():
         raise InputError("results.not_empty", folder=str(folder))
     found = results.read_json(folder / "plan.json")
-    if found.get("version") != __version__:
-        raise InputError("results.other_version", folder=str(folder), version=__version__)
-    if found.get("digest") != plan.digest:
-        raise InputError("results.other_plan", folder=str(folder))
+    if not _about(plan).items() <= found.items():
+        raise InputError("results.other_plan", folder=str(folder), version=__version__)
 
 
 def _start(plan: GridPlan, folder: Path) -> None:
@@ -97,8 +95,11 @@ def _start(plan: GridPlan, folder: Path) -> None:
     except OSError as error:
         raise InputError("results.folder_not_made", folder=str(folder), reason=error.strerror) from error
     if not (folder / "plan.json").exists():
-        about = {"version": __version__, "digest": plan.digest}
-        results.write_json(folder / "plan.json", {**about, "plan": plain_data(plan)})
+        results.write_json(folder / "plan.json", {**_about(plan), "plan": plain_data(plan)})
+
+
+def _about(plan: GridPlan) -> dict[str, str]:
+    return {"version": __version__, "digest": plan.digest}
 
 
 def _outcomes(

@@ -118,11 +118,12 @@ def test_lines_to_be_copied_are_whole_on_a_narrow_terminal(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screen, "paragraph_width", lambda: 40)
-    (folder / "east.csv").write_bytes("age;sex;back;ward\n18,5;f;no;Köln\n".encode("latin-1"))
+    (folder / "east.csv").write_bytes("age;sex;back;ward\n18,5;odd;no;Köln\n".encode("latin-1"))
     _, out, _ = said(capsys, "check", "east.csv", "--bounds", "bounds.toml", "--party", "east")
     first, *_ = out.splitlines()
-    own = out[out.index("  [file]") :].rstrip("\n")
-    assert own.splitlines() == ["  [file]", '  separator = ";"', '  decimal = ","', '  encoding = "latin-1"']
+    own = out[out.index("  [file]") :].splitlines()
+    assert own[:4] == ["  [file]", '  separator = ";"', '  decimal = ","', '  encoding = "latin-1"']
+    assert own[5].startswith('  # LEVEL = ["odd"]')
     assert len(first) <= 40
 
 

@@ -15,6 +15,7 @@ import smc_dp
 from protocols.errors import PeerError
 from smc_dp.cli.main import main
 from smc_dp.cli.screen import RARE_THRESHOLDS, rare_garbage_collection
+from smc_dp.core.errors import LinesFault
 from smc_dp.run.protocols import execution
 from tests.support.commands import refusal
 
@@ -119,6 +120,19 @@ def test_a_command_that_there_is_not_is_one_line_too(argv, names, folder, capsys
     line = refusal(capsys, folder, *argv)
     for name in names:
         assert name in line
+
+
+def test_below_an_error_stand_only_lines_to_copy_indented_and_printable(folder, capsys):
+    (folder / "north.csv").write_text(NORTH + '1,"x\nerror: y",no\n1,"z\x1b[0m",no\n1,F,no\n')
+    assert main(["run", *OWN]) == 2
+    err = capsys.readouterr().err
+    *errors, header, certain, one, other = err.splitlines()
+    assert [line.startswith("error: party north") for line in errors] == [True] * 4
+    assert (header, certain, err.count("\x1b")) == ("  [aliases.sex]", '  f = ["F"]', 0)
+    assert one.startswith('  # LEVEL = ["x\\U0000000aerror: y"]')
+    assert other.startswith('  # LEVEL = ["z')
+    fault = LinesFault("form.lines_beside", {"file": "f", "lines": ("a  b\nerror: \x1b",)})
+    assert str(fault).splitlines()[1:] == ["  a  b error:  "]
 
 
 def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys, monkeypatch):

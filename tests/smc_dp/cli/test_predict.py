@@ -14,7 +14,6 @@ import pytest
 
 from smc_dp.cli.main import main
 from smc_dp.run.publication import publish_run
-from tests.support.refusals import pasted
 
 BOUNDS = """
 [columns]
@@ -179,11 +178,12 @@ def test_a_run_measures_its_release_as_a_prediction_does(
 
 
 def test_one_line_states_what_is_meant_in_all_columns(made: Path, asked, tmp_path: Path) -> None:
-    data, own = write(tmp_path / "new.csv", ["1,50,F,no", "2,60,m,YES"]), tmp_path / "new.csv.toml"
+    data, own = write(tmp_path / "new.csv", ["1,50,perhaps,no", "2,60,m,YES"]), tmp_path / "new.csv.toml"
     code, out, err = asked(data)
     assert (code, out.splitlines()) == (1, ["", "no"])
-    own.write_text(pasted(err))
-    assert tomllib.loads(own.read_text()) == {"aliases": {"sex": {"f": ["F"]}, "out": {"yes": ["YES"]}}}
+    lines = err[err.index("[aliases.out]") :]
+    own.write_text(lines.replace('# LEVEL = ["perhaps"]', 'f = ["perhaps"]'))
+    assert tomllib.loads(own.read_text()) == {"aliases": {"sex": {"f": ["perhaps"]}, "out": {"yes": ["YES"]}}}
     code, out, err = asked(data)
     assert (code, len(out.split()), "differs" in err) == (0, 2, False)
 

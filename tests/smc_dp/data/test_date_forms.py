@@ -70,10 +70,9 @@ def test_the_lines_of_a_refusal_read_all_dates(
     path, plain = file_of(tmp_path, rows), file_of(tmp_path, PLAIN, "plain.csv")
     found = checked(path)
     assert {fault.code for fault in found.faults} <= {"cell.not_a_date", "cell.ambiguous_date"}
-    proposed = found.proposed
-    assert proposed is not None
-    paste(path, proposed.sections())
-    assert proposed.sections()[1:] == lines
+    assert found.lines_for_site is not None
+    paste(path, found.lines_for_site.lines)
+    assert [*found.lines_for_site.lines[1:]] == lines
     assert checked(path).fits
     table, same = read_table(path, "north"), read_table(plain, "north")
     assert encode_rows(table, BOUNDS).tolist() == encode_rows(same, BOUNDS).tolist()

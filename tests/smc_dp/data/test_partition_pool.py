@@ -218,17 +218,17 @@ def test_sparse_rows_are_not_used_without_a_projection(pool):
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({"parties": 0}, "partition.too_few"),
-        ({"per_party": 0}, "partition.too_few"),
-        ({"auxiliary": 0}, "partition.too_few"),
-        ({"components": -1}, "partition.too_few"),
+        ({"parties": 0}, "partition.out_of_range"),
+        ({"per_party": 0}, "partition.out_of_range"),
+        ({"auxiliary": 0}, "partition.out_of_range"),
+        ({"components": -1}, "partition.out_of_range"),
         ({"split": "50,50"}, "split.wrong_number"),
         ({"split": "50,50", "parties": 2, "per_party": 3}, "split.with_per_party"),
-        ({"sample": Fraction(0)}, "partition.wrong_sample"),
-        ({"sample": Fraction(11, 10)}, "partition.wrong_sample"),
-        ({"held_out": Fraction(100)}, "partition.wrong_held_out"),
-        ({"bias": -0.1}, "partition.negative_bias"),
-        ({"bias": float("nan")}, "partition.negative_bias"),
+        ({"sample": Fraction(0)}, "partition.out_of_range"),
+        ({"sample": Fraction(11, 10)}, "partition.out_of_range"),
+        ({"held_out": Fraction(100)}, "partition.out_of_range"),
+        ({"bias": -0.1}, "partition.out_of_range"),
+        ({"bias": float("nan")}, "partition.out_of_range"),
     ],
 )
 def test_a_deal_that_contradicts_itself_is_refused(options, code):

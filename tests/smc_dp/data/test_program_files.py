@@ -21,7 +21,7 @@ import pytest
 from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.table import Table
-from smc_dp.data.table_reader import read_table
+from smc_dp.data.table_reader import read_table, stated_format
 from smc_dp.data.validate_file import validate_file
 
 MADE = Path(__file__).parent / "programs"
@@ -155,10 +155,10 @@ def test_a_file_is_read_with_the_lines_that_one_check_shows(name: str, tmp_path:
     assert found.fits == (not settings)
     if settings:
         assert {fault.fixed_by for fault in found.faults} == {("site",)}
-        assert found.proposed is not None
-        stated = found.proposed.said() | ({"aliases": found.proposed.aliases} if found.proposed.aliases else {})
-        assert stated == settings
-        path.with_name(f"{path.name}.toml").write_text("\n".join(found.proposed.sections()), encoding="utf-8")
+        assert found.lines_for_site is not None
+        path.with_name(f"{path.name}.toml").write_text("\n".join(found.lines_for_site.lines), encoding="utf-8")
+        form = stated_format(path, "north", None)
+        assert form.said() | ({"aliases": form.aliases} if form.aliases else {}) == settings
         assert validate_file(path, BOUNDS, "north").fits
     table = read_table(path, "north")
     rows = encode_labelled_rows(table, BOUNDS, "back")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, parse_bounds
+from smc_dp.data.bounds import Bounds, NumericColumn, parse_bounds
 from smc_dp.data.file_format import DEFAULT_FORMAT
 from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.table_reader import read_table
@@ -36,14 +36,6 @@ def test_shortened_rows_deserve_a_word_where_they_are_more_than_one_in_twenty(lo
     raw = np.column_stack([table.numbers("a"), table.numbers("b")])
     assert found.clipped == int((np.linalg.norm(raw, axis=1) > 1.0).sum())
     assert np.linalg.norm(x, axis=1).max() <= 1
-
-
-def test_a_row_of_levels_alone_is_as_long_as_they_are_many_and_no_longer(tmp_path: Path) -> None:
-    columns = tuple(CategoricalColumn(name, ("u", "v")) for name in "abcd")
-    path = file(tmp_path, "u,v,u,v,no", "u,u,u,u,yes", header="a,b,c,d,out")
-    for clip, clipped in ((2.0, 0), (1.99, 2)):
-        found = validate_file(path, Bounds(columns, ("no", "yes"), "out", clip=clip), "north")
-        assert found.clipped == clipped
 
 
 def test_rows_that_are_left_out_are_counted_and_none_left_is_a_fault(tmp_path: Path) -> None:

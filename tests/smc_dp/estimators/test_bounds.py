@@ -13,7 +13,6 @@ import pytest
 import scipy.sparse
 
 from smc_dp import (
-    AveragingClassifier,
     CollaborativeClassifier,
     EnsembleClassifier,
     FeatureMethodClassifier,
@@ -24,6 +23,7 @@ from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.frames import read_frame
 from smc_dp.data.preprocess import encode_rows
 from smc_dp.estimators.base import CLASSES_FROM_LABELS
+from tests.support.families import FAMILIES
 from tests.support.refusals import refused
 
 TEXT = """
@@ -38,9 +38,6 @@ classes = ["no", "yes"]
 column = "out"
 """
 BOUNDS = parse_bounds(TEXT)
-FAMILIES: list[Any] = [
-    AveragingClassifier, CollaborativeClassifier, EnsembleClassifier, FeatureMethodClassifier, SecureSumClassifier,
-]  # fmt: skip
 
 
 def patients(n: int, seed: int) -> tuple[pd.DataFrame, pd.Series]:

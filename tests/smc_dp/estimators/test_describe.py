@@ -85,7 +85,7 @@ def test_arrays_have_the_columns_of_the_bounds_in_their_order() -> None:
         ({"by": "age"}, "describe.column_of_numbers"),
         ({"tables": "sex*sex"}, "describe.table_of_one_column"),
         ({"delta": np.inf}, "delta.infinite"),
-        ({"n_parties": ROWS + 1}, "n_parties.out_of_range"),
+        ({"n_parties": ROWS + 1}, "parameter.wrong"),
         (
             {"bounds": parse_bounds('[columns]\nage = [0, 120]\n[label]\nclasses = ["f", "m"]')},
             "bounds.label_in_no_column",

@@ -8,19 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from smc_dp import (
-    AveragingClassifier,
-    CollaborativeClassifier,
-    EnsembleClassifier,
-    FeatureMethodClassifier,
-    SecureSumClassifier,
-)
 from smc_dp.estimators.base import FederatedClassifier
-
-FAMILIES = (
-    *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
-    SecureSumClassifier,
-)
+from tests.support.families import FAMILIES
 
 
 def sections(documented: object) -> dict[str, str]:

@@ -52,13 +52,9 @@ from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.fourier import FourierFeatures
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.pathak2010 import LARGEST_N
+from tests.support.families import FAMILIES, PAIRS
 from tests.support.refusals import refused
 
-FAMILIES = (
-    *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
-    SecureSumClassifier,
-)
-PAIRS = [pytest.param(family, method, id=method) for family in FAMILIES for method in family.methods]
 OF_EACH_FAMILY = [
     *(pytest.param(family, family.methods[0], id=family.methods[0], marks=pytest.mark.slow) for family in FAMILIES[:4]),
     pytest.param(SecureSumClassifier, "newton", id="newton"),
@@ -468,7 +464,7 @@ def missing(label: object) -> Any:
 
 
 WRONG = {
-    "epsilon 0": (at(epsilon=0.0), "setting.not_positive", {"name": "epsilon", "got": "0.0"}),
+    "epsilon 0": (at(epsilon=0.0), "parameter.wrong", {"name": "epsilon", "got": "0.0"}),
     "epsilon huge": (at(epsilon=10**400), "setting.too_large", {"name": "epsilon"}),
     "epsilon out of range": (at(epsilon=1e-12), "epsilon.out_of_range", {}),
     "delta": (at(delta=1.0), "delta.out_of_range", {"got": "1"}),
@@ -476,7 +472,7 @@ WRONG = {
     "calibration": (at(calibration="paper"), "calibration.not_of_method", {"known": "proven"}),
     "noise": (at(noise="white"), "setting.unknown_value", {"name": "noise"}),
     "lam": (at(lam=0.0), "parameter.out_of_range", {"name": "lam"}),
-    "radius": (at(radius=0), "radius.out_of_range", {}),
+    "radius": (at(radius=0), "parameter.wrong", {"name": "radius"}),
     "clip": (ensemble(method="avg_clip", clip=0), "parameter.out_of_range", {}),
     "printed noise": (printed_noise, "noise.not_of_calibration", {"got": "knorm", "other": "laplace"}),
     "trust of a mean": (at(method="prr_mean", trust="secure"), "trust.no_secure_sum", {}),
@@ -489,9 +485,9 @@ WRONG = {
     "rows of newton": (sums(rows=5), "setting.not_of_method", {"name": "rows", "method": "newton"}),
     "rows that are protected": (sums(method="gd", adjacency="addremove"), "rows.not_announced", {}),
     "learners": (ensemble(trust="secure", learner=[GaussianNB()] * 4), "learner.wrong_number", {"most": 3, "got": 4}),
-    "bias": (at(bias=-1), "bias.out_of_range", {}),
+    "bias": (at(bias=-1), "parameter.wrong", {"name": "bias"}),
     "seed": (at(insecure_seed=0.5), "setting.no_whole_number", {"name": "insecure_seed"}),
-    "n_parties 0": (at(n_parties=0), "n_parties.out_of_range", {"most": 240}),
+    "n_parties 0": (at(n_parties=0), "parameter.wrong", {"name": "n_parties"}),
     "classes twice": (at(classes=[0, 1, 1]), "classes.not_listed_once", {}),
     "one class listed": (at(classes=[0]), "classes.fewer_than_two", {}),
     "three classes": (at(method="prr_mean", classes=[0, 1, 2]), "classes.only_two_supported", {}),
@@ -503,13 +499,17 @@ WRONG = {
     "no parties": (all_parties([]), "parties.none", {}),
     "a number for parties": (all_parties(5), "parties.no_pairs", {}),
     "None for a party": (all_parties([(BLOBS, LABELS), None]), "party.no_pair", {"name": "party 2"}),
-    "names mixed": (all_parties({"1": (BLOBS, LABELS), 1: (BLOBS, LABELS)}), "parties.mixed_kinds", {}),
+    "names mixed": (all_parties({"1": (BLOBS, LABELS), 1: (BLOBS, LABELS)}), "labels.mixed_kinds", {"name": "parties"}),
     "width": (all_parties([(BLOBS, LABELS), (BLOBS[:, :2], LABELS)]), "array.wrong_shape", {"name": "party 2"}),
     "no rows": (all_parties([(BLOBS, LABELS), (BLOBS[:0], LABELS[:0])]), "party.no_rows", {"name": "party 2"}),
-    "auxiliary width": (ensemble(BLOBS[:, :2]), "array.wrong_width", {"name": "auxiliary", "width": 3}),
+    "auxiliary width": (ensemble(BLOBS[:, :2]), "array.wrong_shape", {"name": "auxiliary"}),
     "no aggregator": (feature(), "aggregator.missing", {}),
     "unknown aggregator": (feature(aggregator="west"), "aggregator.unknown_party", {}),
-    "aggregator of a mean": (feature(method="avg_agg", aggregator="east"), "aggregator.not_of_average", {}),
+    "aggregator of a mean": (
+        feature(method="avg_agg", aggregator="east"),
+        "setting.not_of_method",
+        {"name": "aggregator"},
+    ),
     "aggregator and public rows": (feature(BLOBS, LABELS, aggregator="east"), "aggregator.beside_public_rows", {}),
     "public rows without labels": (feature(BLOBS), "public_rows.only_half", {"name": "public_y"}),
     "public shape": (feature(BLOBS[0], LABELS), "rows.unreadable", {"name": "public_X"}),

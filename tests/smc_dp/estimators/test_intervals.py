@@ -179,7 +179,7 @@ def test_an_outcome_outside_its_range_is_refused_at_its_row(outcome: float) -> N
         ({"bounds": CLASSES}, "bounds.no_range_of_outcome"),
         ({"bounds": 3}, "bounds.no_bounds"),
         ({"adjacency": "both"}, "setting.unknown_value"),
-        ({"epsilon": -1.0}, "setting.not_positive"),
+        ({"epsilon": -1.0}, "parameter.wrong"),
     ],
 )
 def test_settings_that_no_fit_can_use_are_refused(settings: dict[str, Any], code: str) -> None:

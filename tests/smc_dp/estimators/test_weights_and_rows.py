@@ -20,23 +20,17 @@ from sklearn.preprocessing import Normalizer
 
 from smc_dp import (
     AveragingClassifier,
-    CollaborativeClassifier,
     EnsembleClassifier,
     FeatureMethodClassifier,
     RowsClippedWarning,
-    SecureSumClassifier,
 )
 from smc_dp.estimators import rows, validation
 from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.rows import Ball
 from smc_dp.privacy.ledger.ledger import Ledger
+from tests.support.families import FAMILIES, PAIRS
 from tests.support.refusals import refused
 
-FAMILIES = (
-    *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
-    SecureSumClassifier,
-)
-PAIRS = [pytest.param(family, method, id=method) for family in FAMILIES for method in family.methods]
 X, Y = make_blobs(150, centers=[[3, 1, 0], [-3, 1, 2], [0, -4, 1]], cluster_std=0.4, random_state=3)
 LABELS = np.array(["a", "b", "c"])[Y]
 FAR = 9.0  # longer than every row

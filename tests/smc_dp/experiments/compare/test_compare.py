@@ -161,7 +161,7 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     document = json.loads((tmp_path / "out" / "plan.json").read_text())
     (tmp_path / "out" / "plan.json").write_text(json.dumps({**document, "version": "0.0.0"}))
-    with refused("results.other_version"):
+    with refused("results.other_plan"):
         run(PLAN, tmp_path / "out")
     with refused("results.not_empty"):
         run(PLAN, tmp_path / "mine")

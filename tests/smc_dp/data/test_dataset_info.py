@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from smc_dp.data import catalogue
 from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.load_pool import DATASET_NAMES, load_pool
 
 
 def test_without_a_folder_only_the_bundled_data_sets_are_there():
-    found = {entry.name: entry.state for entry in catalogue.list_datasets(None)}
+    found = {name: info.state(None) for name, info in DATASET_INFO.items()}
     assert tuple(sorted(found)) == tuple(sorted(DATASET_NAMES))
     assert {name for name, state in found.items() if state == "bundled"} == {"breast_cancer", "digits"}
     assert set(found.values()) == {"bundled", "absent"}
@@ -22,7 +21,7 @@ def test_listed_sizes_of_bundled_data_sets_are_those_of_the_pools(name):
 
 def test_one_missing_file_makes_a_data_set_absent(tmp_path):
     for file in DATASET_INFO["a9a"].files:
-        assert catalogue.dataset_state("a9a", tmp_path) == "absent"
+        assert DATASET_INFO["a9a"].state(tmp_path) == "absent"
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).touch()
-    assert catalogue.dataset_state("a9a", tmp_path) == "complete"
+    assert DATASET_INFO["a9a"].state(tmp_path) == "complete"
