@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from smc_dp.core import reading
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import Fault, InputError
 from smc_dp.data.dataset_info import DATASET_INFO
 
 SHA256 = MappingProxyType(dict(sorted(one for info in DATASET_INFO.values() for one in info.digests.items() if one[1])))
@@ -28,4 +28,16 @@ def read_known_file(folder: Path | None, name: str) -> bytes:
     digest = hashlib.sha256(found).hexdigest()
     if digest != SHA256[name]:
         raise InputError("dataset.wrong_digest", wanted=SHA256[name], got=digest).within(f"data file {path}")
+    return found
+
+
+def verify_files(folder: Path) -> dict[str, Fault | None]:
+    """Return what is wrong with each known file in the folder, by name; None for one that is as recorded."""
+    found: dict[str, Fault | None] = {}
+    for name in SHA256:
+        try:
+            read_known_file(folder, name)
+            found[name] = None
+        except InputError as error:
+            found[name] = error.fault
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, shown
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import CATEGORY, INDICATOR, LEAVE_OUT, BinnedColumn, CategoricalColumn, Column, DateColumn
 from smc_dp.data.dataset_info import DATASET_INFO
@@ -33,6 +33,13 @@ def dataset_table(folder: Path | None) -> PageTable:
         for name, e, test in tested
     )
     return PageTable("Data sets", _HEADINGS, tuple(rows), numbers=(2, 3, 4, 5))
+
+
+def file_check(name: str, fault: Fault | None) -> Prose:
+    """Return a file of a data set, and what is wrong with it if anything is."""
+    if fault is None:
+        return Prose(f"ok: {name}", "data.file_as_recorded")
+    return Prose(f"WRONG: {fault}", fault.code)
 
 
 def column_table(bounds: Bounds) -> Iterator[PageBlock]:

@@ -159,6 +159,18 @@ def test_data_list(folder, capsys):
     assert "malicious_url" in lines
 
 
+def test_data_verify_names_what_is_wrong(folder, capsys):
+    for given in ([], ["--data-dir", "nowhere"]):
+        assert "wanted the folder" in refusal(capsys, folder, "lab", "data", "verify", *given)
+    (folder / "files" / "a9a").mkdir(parents=True)
+    (folder / "files" / "a9a" / "a9a.gz").write_bytes(b"not it")
+    assert main(["lab", "data", "verify", "--data-dir", "files"]) == 2
+    out, err = capsys.readouterr()
+    assert "not as recorded: a9a/a9a.gz," in err
+    assert "WRONG: data file files/a9a/a9a.gz: wanted SHA-256" in out
+    assert "ok " not in out
+
+
 def test_rows_are_dealt_as_usual_unless_options_say_otherwise():
     assert defaults.default_partition("har").parties == 1000
     assert defaults.default_partition("har", parties=500).per_party == 6
