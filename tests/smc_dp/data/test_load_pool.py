@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from fractions import Fraction
@@ -19,16 +18,8 @@ from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.data.preprocess import encode_classes, encode_labelled_rows, encode_rows, number_categories
 from smc_dp.data.table import DictionaryColumn, Table
+from tests.support.data_folder import DATA, needs_data
 from tests.support.refusals import refused
-
-needs_data = pytest.mark.skipif(
-    "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
-)
-
-
-def folder() -> Path:
-    return Path(os.environ["SMC_DP_DATA"])
-
 
 TEXTS = ["b", "a", "02", "b", "2", "a"]
 BOUNDS = Bounds((NumericColumn("n", -1, 1), CategoricalColumn("t", ("a", "2", "b"))), ("no", "yes"), label="c")
@@ -182,7 +173,7 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_pools_have_the_published_counts(name):
     shape, train, test = COUNTS[name]
-    pool = load_pool(name, folder())
+    pool = load_pool(name, DATA)
     assert pool.train.X.shape == shape
     assert np.bincount(pool.train.y).tolist() == train
     assert (None if pool.test is None else np.bincount(pool.test.y).tolist()) == test
@@ -199,12 +190,12 @@ def test_pools_have_the_published_counts(name):
 @needs_data
 @pytest.mark.parametrize(("name", "width"), [("bank", 16), ("credit_default", 23)])
 def test_ordinal_pools_have_a_column_for_each_of_the_table_and_clip_no_row(name, width):
-    pool = load_pool(name, folder(), ordinal=True)
+    pool = load_pool(name, DATA, ordinal=True)
     assert pool.train.X.shape[1] == width
     X = pool.train.X * np.sqrt(width)
     assert np.abs(X).max() <= 1
     assert first_outside(pool.train.X) is None
-    source = tabular_datasets.load_tabular(name, folder())
+    source = tabular_datasets.load_tabular(name, DATA)
     column = next(i for i, c in enumerate(source.bounds.columns) if isinstance(c, CategoricalColumn))
     texts = source.train.texts(source.bounds.columns[column].name)
     top = len(source.bounds.columns[column].categories) - 1
@@ -217,8 +208,8 @@ def test_ordinal_pools_have_a_column_for_each_of_the_table_and_clip_no_row(name,
 @pytest.mark.slow
 @needs_data
 def test_windows_of_har_are_scaled_but_not_changed():
-    pool = load_pool("har", folder())
-    with np.load(folder() / "har" / "har_timedomain265.npz", allow_pickle=False) as arrays:
+    pool = load_pool("har", DATA)
+    with np.load(DATA / "har" / "har_timedomain265.npz", allow_pickle=False) as arrays:
         np.testing.assert_allclose(pool.train.X * np.sqrt(265), arrays["X_train"], rtol=1e-11, atol=1e-300)
         np.testing.assert_array_equal(pool.test.y + 1, arrays["y_test"])
     assert pool.classes[0] == "WALKING"
@@ -229,7 +220,7 @@ def test_windows_of_har_are_scaled_but_not_changed():
 @pytest.mark.slow
 @needs_data
 def test_mnists_projection_comes_from_the_images_that_the_paper_leaves_out():
-    pool = load_pool("mnist37", folder())
+    pool = load_pool("mnist37", DATA)
     assert pool.train.X.shape == (12396, 784)
     assert np.bincount(pool.train.y).tolist() == [6131, 6265]
     assert pool.public.shape == (1010 + 1028, 784)
@@ -258,7 +249,7 @@ def test_kdd_cup_is_loaded_fast_and_small():
     Not by getrusage: its maximum survives exec, and so counts what the worker that runs this test once held.
     """
     done = subprocess.run(
-        [sys.executable, "-c", KDD.format(folder=str(folder()))], capture_output=True, text=True, check=True
+        [sys.executable, "-c", KDD.format(folder=str(DATA))], capture_output=True, text=True, check=True
     )
     counts, costs = done.stdout.splitlines()
     assert counts == "(494021, 123) 97278 (311029, 123) 60593"
