@@ -20,6 +20,7 @@ from smc_dp.data.preprocess import encode_classes, encode_labelled_rows, encode_
 from smc_dp.data.table import DictionaryColumn, Table
 from tests.support.data_folder import DATA, needs_data
 from tests.support.refusals import refused
+from tests.support.tables import numbers
 
 TEXTS = ["b", "a", "02", "b", "2", "a"]
 BOUNDS = Bounds((NumericColumn("n", -1, 1), CategoricalColumn("t", ("a", "2", "b"))), ("no", "yes"), label="c")
@@ -39,8 +40,8 @@ def test_a_coded_column_is_the_same_column():
     assert coded.take(some, "part").texts("t") == plain.take(some, "part").texts("t") == ["a", "02", "02"]
     np.testing.assert_array_equal(encode_rows(coded, BOUNDS), encode_rows(plain, BOUNDS))
     np.testing.assert_array_equal(encode_rows(plain, BOUNDS)[:, 1:4] > 0, np.eye(3, dtype=bool)[[2, 0, 1, 2, 1, 0]])
-    numbers = Table("made", {"n": DictionaryColumn(np.array([1, 0, 1]), ("0.5", "2"))}, range(1, 4))
-    assert numbers.numbers("n").tolist() == [2.0, 0.5, 2.0]
+    coded_numbers = Table("made", {"n": DictionaryColumn(np.array([1, 0, 1]), ("0.5", "2"))}, range(1, 4))
+    assert numbers(coded_numbers, "n").tolist() == [2.0, 0.5, 2.0]
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -63,10 +64,10 @@ def test_rows_encoded_in_blocks_are_the_rows_encoded_one_by_one():
 def test_ordinal_categories_are_numbered_as_by_scikit_learns_encoder():
     categories = ("z", "a", "m", "b c")
     bounds = Bounds((CategoricalColumn("t", categories), CategoricalColumn("k", ("10", "9", "-1"))), ("no", "yes"))
-    texts, numbers = [*categories[:1], *categories[2:]] * 4, [10, 9, 9] * 4  # not every category has a row
-    table, flat = number_categories(Table("made", {"t": texts, "k": [str(n) for n in numbers]}, range(1, 13)), bounds)
-    np.testing.assert_array_equal(table.numbers("t"), LabelEncoder().fit(categories).transform(texts))
-    np.testing.assert_array_equal(table.numbers("k"), LabelEncoder().fit([10, 9, -1]).transform(numbers))
+    texts, codes = [*categories[:1], *categories[2:]] * 4, [10, 9, 9] * 4  # not every category has a row
+    table, flat = number_categories(Table("made", {"t": texts, "k": [str(n) for n in codes]}, range(1, 13)), bounds)
+    np.testing.assert_array_equal(numbers(table, "t"), LabelEncoder().fit(categories).transform(texts))
+    np.testing.assert_array_equal(numbers(table, "k"), LabelEncoder().fit([10, 9, -1]).transform(codes))
     assert flat.columns == (NumericColumn("t", 0.0, 3.0), NumericColumn("k", 0.0, 2.0))
 
 
