@@ -9,7 +9,7 @@ import datetime
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,6 @@ from smc_dp.data.format_hints import add_hint
 from smc_dp.data.refused_input import RefusedInput
 
 _LISTED = 8  # names of columns or levels in one message
-
-Parsed = TypeVar("Parsed")
 
 
 def line_of_row(row: int) -> int:
