@@ -32,7 +32,7 @@ from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.sources import read_own_files
 from smc_dp.data.spelling_evidence import SpellingEvidence
 from smc_dp.data.table import Table
-from smc_dp.data.table_reader import _csv, _placed, read_table
+from smc_dp.data.table_reader import _csv, placed, read_table
 from smc_dp.deploy import preflight
 from tests.support.refusals import pasted, refused
 from tests.support.tables import numbers
@@ -80,7 +80,7 @@ def written(form: FileFormat, word: str = "", mark: bool = False) -> bytes:
 
 
 def read(content: bytes, form: FileFormat = DEFAULT_FORMAT) -> Table:
-    with _placed("north"):
+    with placed("north"):
         return _csv(io.BytesIO(content), "north", form, TABLE_LIMITS)
 
 
