@@ -6,7 +6,6 @@ An attack that was not measured has no numbers, and a sentence that says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from smc_dp.attacks.attack import FAILS_BELOW, SUCCEEDS_ABOVE, AttackResult, MeasuredAttack, Variant
 from smc_dp.attacks.report import AttackReport
@@ -45,7 +44,7 @@ def attack_table(attacks: Iterable[MeasuredAttack]) -> PageTable:
 
 
 def measured_sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
-    """Return a section for each attack; of several these are details, after a table of all."""
+    """Return the section of one attack, or that of a table of several."""
     if len(reports) == 1:
         return (attack_section(reports[0]),)
     each = ((report, row) for report in reports for row in _rows(report))
@@ -53,8 +52,7 @@ def measured_sections(reports: Sequence[AttackReport]) -> tuple[Section, ...]:
     when = tuple(f"{report.attack.name}: {report.attack.when}." for report in reports)
     table = PageTable(TRIALS, ("attack", "breaks", "attacker", *_HEADINGS), rows, numbers=(5, 6, 7))
     said = Prose("An attack that succeeds needs these conditions:")
-    overview = Section("All attacks", (table, said, Bullets(when)))
-    return (overview, *(replace(attack_section(report), details=True) for report in reports))
+    return (Section("All attacks", (table, said, Bullets(when))),)
 
 
 def blocks(reports: Sequence[AttackReport]) -> tuple[PageBlock, ...]:

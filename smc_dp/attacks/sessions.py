@@ -125,10 +125,10 @@ def draw_sizes(count: int, rng: Stream) -> list[int]:
     return sizes
 
 
-def draw_secrets(count: int, dimension: int, rng: Stream, *, noise_bits: int = 40) -> list[PartySecret]:
-    """Draw parties of different sizes, with weights up to 2^36 and noise up to 2^noise_bits in absolute value."""
+def draw_secrets(count: int, dimension: int, rng: Stream) -> list[PartySecret]:
+    """Draw parties of different sizes, with weights up to 2^36 and noise up to 2^40 in absolute value."""
 
     def vector(bits: int) -> list[int]:
         return [rng.bits(bits + 1) - (1 << bits) for _ in range(dimension)]
 
-    return [PartySecret(n, vector(36), vector(noise_bits)) for n in draw_sizes(count, rng)]
+    return [PartySecret(n, vector(36), vector(40)) for n in draw_sizes(count, rng)]

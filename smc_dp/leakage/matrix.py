@@ -21,7 +21,6 @@ from typing import Any, Literal, TypeAlias
 
 from protocols.programs import Protocol
 from smc_dp.leakage.symbolic.hiding import weaken_view
-from smc_dp.leakage.symbolic.naming import view_up_to_names
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.leakage.symbolic.views import SymbolicView, result_view, symbolic_view
 from smc_dp.leakage.symbolic.world_runs import WorldRuns, setting_labels
@@ -246,11 +245,9 @@ def coalition_rows(runs: WorldRuns, members: frozenset[str], few_worlds: bool = 
 
 def _world_views(runs: WorldRuns, members: frozenset[str], worlds: Sequence[World]) -> list[_WorldView]:
     views: dict[int, _Views] = {}
-    alike: dict[Hashable, _Views] = {}  # but for the names of the others' coins
     for trace in map(runs.trace, worlds):
         if id(trace) not in views:
-            here = _Views(symbolic_view(trace, members), result_view(trace, members))
-            views[id(trace)] = alike.setdefault(view_up_to_names(here.view, here.result), here)
+            views[id(trace)] = _Views(symbolic_view(trace, members), result_view(trace, members))
     return [_WorldView(world, views[id(runs.trace(world))]) for world in worlds]
 
 

@@ -26,14 +26,13 @@ def attack_sections(
     protocol: str,
     *,
     seconds: float = ATTACK_SECONDS,
-    rng: Stream | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Section, ...]:
     """Return a section for each attack on the protocol of this name.
 
-    No attack begins to be measured once so much processor time is used up. All randomness is fresh, or from `rng`.
+    No attack begins to be measured once so much processor time is used up. All randomness is fresh.
     """
-    rng = rng or Stream.from_system()
+    rng = Stream.from_system()
     end = time.process_time() + seconds
     sections = []
     for attack in attacks_on_protocol(protocol):

@@ -1,7 +1,7 @@
 """Dry run for a walkthrough: a real session of the program with small keys and numbers, and everybody's view.
 
 Nothing in it is made up but the inputs. All coins follow from one number, so that a walkthrough is the same each time
-it is made; such a run protects nothing, and its transcript says so.
+it is made; such a run protects nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from protocols.runtime.view import recompute
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.walkthrough.observed_session import ObservedSession, observe_session
 
-DRY_RUN_MARK = "a toy run: small keys, coins from a number that everybody knows"
 _SEED = "a lecture 2"  # in which, among two and among three, pi_1 leaves no party in its place
 _LEAST, _BELOW = 10, 1000  # inputs of two and three digits
 
@@ -32,7 +31,7 @@ def run_dry(protocol: Protocol, p: Any, pattern: Pattern = EVERYBODY_STAYS) -> O
     session = Session(protocol.program, p, public, root.fork("nonce").bytes(SESSION_BYTES))
     seeds = {name: root.fork(f"seed {name}") for name in inputs}
     drop_outs = {pattern.name: DropOutAfter(pattern.message_number - 1)} if pattern.name else {}
-    run = simulate(session, identities, seeds, inputs, Setting(drop_outs=drop_outs, views=True, marks=(DRY_RUN_MARK,)))
+    run = simulate(session, identities, seeds, inputs, Setting(drop_outs=drop_outs, views=True))
     transcript = dict(enumerate(run.transcript.read(), start=1))
     views = {name: recompute(session, view, transcript) for name, view in run.recorded.items()}
     return observe_session(session, transcript, views, (name for name, end in run.ends.items() if end == "gone"))

@@ -15,24 +15,17 @@ from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 NOTHING_NEW = "Nobody knows more than before this step."
 NOBODY_YET = "No message was sent. A coalition knows only what follows from its own inputs."
 WITH_ALL_SIZES = "A coalition that has all sizes knows the smallest."
-NOT_LOOKED_AT = (
-    "The knowledge after this step was not computed, because the session over symbols does not have this step. What "
-    "was known before is still known."
-)
-
 NAMING = "The name of a secret has a letter, the number of its party, and in brackets its place in a list"
 MIXED = 'Two entries in a cell, as in "-/all": the first holds for some of these secrets, the second for the others.'
 CLAIMED = '"claimed" says whether the protocol claims to protect against the coalition.'
 STILL_READS = "Messages to a participant that dropped out count as read: it may read them when it is back."
 
 
-def knowledge_after(trace: KnowledgeTrace, at: int | None) -> Section:
-    """Return the section of the knowledge after a step; `at` is its place in `KnowledgeTrace.knows`, if it has one.
+def knowledge_after(trace: KnowledgeTrace, at: int) -> Section:
+    """Return the section of the knowledge after a step; `at` is its place in `KnowledgeTrace.knows`.
 
     It has the table only if a cell differs from the step before.
     """
-    if at is None:
-        return Section("What is known now", (Prose(NOT_LOOKED_AT),))
     now, before = trace.knows[at], trace.knows[at - 1]
     new = now.changed_from(before)
     said: PageBlock = Bullets(new) if new else Prose(NOTHING_NEW)

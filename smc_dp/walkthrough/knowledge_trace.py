@@ -10,7 +10,7 @@ own, nobody else has seen them, and no number that was sent so far depends on th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -23,7 +23,6 @@ from smc_dp.leakage.symbolic.engine import Gate, SymbolicRun
 from smc_dp.leakage.symbolic.form import symbols_of
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern, dropout_patterns
 from smc_dp.leakage.symbolic.trace import Trace, message_values
-from smc_dp.leakage.symbolic.views import public_headers
 from smc_dp.leakage.symbolic.world_runs import FEW_PARTIES, WorldRuns
 from smc_dp.leakage.symbolic.worlds import World, base_world, rotate_permutations
 from smc_dp.walkthrough.knowledge import Knowledge
@@ -74,15 +73,14 @@ def trace_knowledge(
     parties: int,
     pattern: Pattern = EVERYBODY_STAYS,
     progress: Callable[[str], None] | None = None,
-    p: Any = None,
 ) -> KnowledgeTrace:
-    """Trace the knowledge in a protocol among so many parties, under a drop-out pattern and parameters `p`.
+    """Trace the knowledge in a protocol among so many parties, under a drop-out pattern.
 
     Raises `LocalError` where the protocol's code cannot run over symbols.
     """
     if protocol.model.matrix_file:
         raise LocalError("protocol.computes_with_bits", name=protocol.program.name)
-    runs = WorldRuns(protocol, protocol.model.sample(parties) if p is None else p, pattern)
+    runs = WorldRuns(protocol, protocol.model.sample(parties), pattern)
     every = tuple(all_coalitions(runs.names))
     worlds = list(dict.fromkeys(w for m in every for found, _ in runs.scenes(frozenset(m)) for w in found))
     for world in worlds if runs.parties <= FEW_PARTIES else worlds[:1]:
@@ -98,7 +96,7 @@ def trace_knowledge(
                 progress(moment)
             for run in paced.values():
                 run.pause(len(found))
-            found.append(tuple(_rows(runs, paced, every, found[-1] if found else ())))
+            found.append(tuple(_rows(runs, paced, every)))
         steps = tuple(_steps(paced.get(moved) or paced[worlds[0]], plan))
     finally:
         for run in paced.values():
@@ -134,7 +132,6 @@ class _Paced:
 
     def __init__(self, runs: WorldRuns, world: World, plan: Sequence[tuple[StepKey, ...]]) -> None:
         self._plan = plan
-        self.reached: frozenset[str] = frozenset()  # readers of a message of the last step
         self.gate = Gatekeeper(key for keys in plan for key in keys)
         self.running = _start(runs, world, self.gate)
 
@@ -144,41 +141,18 @@ class _Paced:
             return
         if steps == 1 and not self.running.withheld:
             self.running.go_on()
-        before = {id(sent) for sent in self.running.sent}
         self.gate.begun.update(self._plan[steps - 1])
         self.running.go_on()
-        self.reached = frozenset(sent.to for sent in self.running.sent if id(sent) not in before)
 
 
-def _rows(
-    runs: WorldRuns, paced: Mapping[World, _Paced], every: Sequence[tuple[str, ...]], before: Sequence[Row]
-) -> Iterator[Row]:
-    """Yield the coalition matrix of what was sent so far.
-
-    Where the step is the same in all worlds to whoever sees no more of it than that somebody writes to somebody, those
-    who got nothing know what they knew: what they read before was made before, and no note that was made since is about
-    it.
-    """
+def _rows(runs: WorldRuns, paced: Mapping[World, _Paced], every: Sequence[tuple[str, ...]]) -> Iterator[Row]:
+    """Yield the coalition matrix of what was sent so far."""
     so_far = WorldRuns(runs.protocol, runs.p, runs.pattern)
-    made: dict[Hashable, tuple[Trace, frozenset[str]]] = {}
+    made: dict[Hashable, Trace] = {}
     for world, run in paced.items():  # where the world was asked the same so far, and answered the same, so is the run
-        answers = tuple(run.running.answers.items())
-        if answers not in made:
-            made[answers] = run.running.trace, run.reached
-        so_far.traces[world] = made[answers][0]
-    reached = _reached(made.values())
+        so_far.traces[world] = made.setdefault(tuple(run.running.answers.items()), run.running.trace)
     for members in every:
-        if before and reached is not None and reached.isdisjoint(members):
-            yield from (row for row in before if row.members == members)
-        else:
-            yield from coalition_rows(so_far, frozenset(members))
-
-
-def _reached(made: Collection[tuple[Trace, frozenset[str]]]) -> frozenset[str] | None:
-    """Return the receivers of this step; None where somebody else may see a difference between worlds."""
-    seen = {(public_headers(trace), who) for trace, who in made}
-    _, who = next(iter(seen))
-    return None if len(seen) > 1 or PUBLIC_NAME in who else who
+        yield from coalition_rows(so_far, frozenset(members))
 
 
 def _with_release(rows: Sequence[Row], last: Sequence[Row]) -> tuple[Row, ...]:

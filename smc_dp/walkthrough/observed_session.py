@@ -1,8 +1,4 @@
-"""Session that a walkthrough shows: its messages in the order of the transcript, opened by the given views.
-
-It is the same for a dry run and for a run folder: values are read from the transcript, from messages that views open,
-and from nowhere else. What no view opens is unknown.
-"""
+"""Session that a walkthrough shows: its messages in the order of the transcript, opened by the views of all."""
 
 from __future__ import annotations
 
@@ -15,7 +11,6 @@ from protocols.crypto.dgk import DgkPrivateKey
 from protocols.crypto.identity import SIGNATURE_BYTES
 from protocols.crypto.paillier import PrivateKey
 from protocols.crypto.sealing import KEY_BYTES
-from protocols.errors import DecodeError, LocalError
 from protocols.runtime import message as messages
 from protocols.runtime.claims import secret_keys_of
 from protocols.runtime.envelope import HELLO, STAGE_END, Envelope
@@ -27,25 +22,22 @@ from smc_dp.audit.run.view_messages import most_legible_messages
 
 @dataclass(frozen=True)
 class ObservedMessage:
-    """Message of a transcript; its `place` counts from 1 among those of its kind between the two.
-
-    `content`: None where no view opens it.
-    """
+    """Message of a transcript; its `place` counts from 1 among those of its kind between the two."""
 
     sender: str
     to: str
     kind: type[Message]
     stage: str
     place: int
-    content: Message | None = field(repr=False)
+    content: Message = field(repr=False)
 
 
 @dataclass(frozen=True)
 class ObservedSession:
-    """Messages of a session in their order, and the inputs and keys of participants whose views are given.
+    """Messages of a session in their order, and the inputs and keys of participants.
 
     `inputs`: by name what a role was given beside the parameters. `keys`: of each modulus the secret key, and who has
-    it, as far as views say. `dropped_out`: participants that dropped out, or were late.
+    it. `dropped_out`: participants that dropped out.
     """
 
     session: Session
@@ -58,8 +50,8 @@ class ObservedSession:
 def observe_session(
     session: Session, transcript: Mapping[int, Envelope], views: Mapping[str, Recomputed], absent: Iterable[str] = ()
 ) -> ObservedSession:
-    """Return the session with this transcript, lines to envelopes, as these views open it."""
-    by_line = {opened.line: opened.message for opened in most_legible_messages(views.values())}
+    """Return the session with this transcript, lines to envelopes, as the views of all participants open it."""
+    by_line = {opened.line: opened.message for opened in most_legible_messages(views.values()) if opened.message}
     keys = {name: key for again in views.values() for name, key in again.keys.items()}
     counted: Counter[tuple[str, str, str]] = Counter()
     observed = []
@@ -69,7 +61,7 @@ def observe_session(
             continue
         edge = (e.sender, e.to, kind.__name__)
         counted[edge] += 1
-        content = _published(session, e, kind, keys) if e.is_public else by_line.get(line)
+        content = _published(session, e, kind, keys) if e.is_public else by_line[line]
         observed.append(ObservedMessage(e.sender, e.to, kind, e.stage, counted[edge], content))
     p = session.parameters
     inputs = {name: tuple(x for x in again.view.inputs if x != p) for name, again in views.items()}
@@ -91,12 +83,9 @@ def _kind(session: Session, e: Envelope) -> type[Message] | None:
     return None if e.kind == STAGE_END else session.kinds.get(e.kind)
 
 
-def _published(session: Session, e: Envelope, kind: type[Message], keys: Keys) -> Message | None:
+def _published(session: Session, e: Envelope, kind: type[Message], keys: Keys) -> Message:
     body = e.body[KEY_BYTES if e.kind == HELLO else 0 : -SIGNATURE_BYTES]
-    try:
-        return messages.decode(kind, body, session.layout_in(e.stage), keys)
-    except (DecodeError, LocalError):
-        return None
+    return messages.decode(kind, body, session.layout_in(e.stage), keys)
 
 
 def _secret_keys(views: Mapping[str, Recomputed]) -> dict[int, tuple[PrivateKey | DgkPrivateKey, tuple[str, ...]]]:

@@ -156,8 +156,7 @@ def _participants(observed: ObservedSession, protocol: Protocol) -> Iterator[Pag
     parts = {name: _role(roles[session.kind(name)].__doc__) for name in session.names}
     parts |= {name: f"{parts[name]} It drops out during the session." for name in observed.dropped_out}
     yield FactList(_alike(parts.items()))
-    if brought := values.input_table(observed):
-        yield brought
+    yield values.input_table(observed)
     agreed = (
         (name, values.format_sums(x) if name == "sums" else values.format_parameter(x))
         for name, x in session.parameters.as_dict().items()

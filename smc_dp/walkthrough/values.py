@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -17,7 +17,6 @@ from smc_dp.pages.blocks import PageTable
 from smc_dp.walkthrough.observed_session import ObservedMessage, ObservedSession
 
 MOST_TABLE_ROWS = 24
-UNKNOWN = "not in any view"
 _SETS = "members"  # width of a number whose bit j - 1 is set for P_j
 _DIGITS, _SHOWN, _BYTES, _LONGEST = 12, 3, 6, 200
 
@@ -55,8 +54,6 @@ def format_value(x: Any, observed: ObservedSession) -> str:
 def _locked(c: Ciphertext | BitCiphertext, observed: ObservedSession) -> str:
     digits = f"{c.value:x}"
     seen = f"[{digits[:4]}…{digits[-4:]}]"
-    if c.n not in observed.keys:
-        return seen
     key, holders = observed.keys[c.n]
     opened = claims.opened(c, {c.n: key})
     return seen if opened is None else f"{seen}, to {join_names(holders)}: {format_number(opened)}"
@@ -96,8 +93,6 @@ def message_table(kind: type[Message], messages: Sequence[ObservedMessage], obse
 
 def _row(slots: Sequence[FieldSpec], message: ObservedMessage, observed: ObservedSession) -> tuple[str, ...]:
     to = "everybody" if message.to == PUBLIC_NAME else message.to
-    if message.content is None:
-        return (message.sender, to, *(UNKNOWN for _ in slots))
     return (message.sender, to, *(_field(slot, getattr(message.content, slot.name), observed) for slot in slots))
 
 
@@ -115,18 +110,11 @@ def names_of_bits(members: int, parties: Sequence[str]) -> str:
     return join_names(names) if names else "nobody"
 
 
-def input_table(observed: ObservedSession) -> PageTable | None:
-    """Return the table of each party's inputs; None where no given view has any."""
-    fields_by_party: Mapping[str, dict[str, str]] = {
-        name: _fields(inputs, observed) for name, inputs in observed.inputs.items() if inputs
-    }
-    names = list(dict.fromkeys(name for of_one in fields_by_party.values() for name in of_one))
-    if not names:
-        return None
-    rows = tuple(
-        (party, *(fields_by_party[party].get(name, "") if party in fields_by_party else UNKNOWN for name in names))
-        for party in observed.session.parties
-    )
+def input_table(observed: ObservedSession) -> PageTable:
+    """Return the table of each party's inputs."""
+    by_party = {party: _fields(observed.inputs[party], observed) for party in observed.session.parties}
+    names = list(dict.fromkeys(name for of_one in by_party.values() for name in of_one))
+    rows = tuple((party, *(of_one.get(name, "") for name in names)) for party, of_one in by_party.items())
     return PageTable("What each party brings", ("party", *names), rows)
 
 

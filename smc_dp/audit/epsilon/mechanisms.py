@@ -61,12 +61,12 @@ def distribution_of(target: Target, dimension: int) -> NoiseDistribution:
     return KNorm(dimension, scale) if target.noise == "knorm" else DiscreteLaplace(dimension, scale)
 
 
-def claim_of(distribution: NoiseDistribution, target: Target, sensitivity: int = SENSITIVITY) -> PrivacyStatement:
+def claim_of(distribution: NoiseDistribution, target: Target) -> PrivacyStatement:
     """Return the privacy statement of this distribution for the vector."""
     who = "anyone who sees the vector with noise"
     if isinstance(distribution, DiscreteGaussian):
-        return noise_statement(Calibrated(distribution, sensitivity), target, "record", "replace", who)
-    return PrivacyStatement("pure", round_up(distribution.epsilon(sensitivity)), 0.0, "record", "replace", who, ())
+        return noise_statement(Calibrated(distribution, SENSITIVITY), target, "record", "replace", who)
+    return PrivacyStatement("pure", round_up(distribution.epsilon(SENSITIVITY)), 0.0, "record", "replace", who, ())
 
 
 def _case(target: Target, dimension: int, mutant: MutantName | None) -> Case:

@@ -55,7 +55,6 @@ def rounds_case(
     mutant: MutantName | None = None,
     *,
     use_ideal: bool = False,
-    adjacency: RecordAdjacency = "replace",
     weighted: bool = False,
 ) -> Case:
     """Return the case of a session of three parties of whom the last is Charlie's own.
@@ -69,8 +68,8 @@ def rounds_case(
     check_mutant(method, mutant, (*SHARE_MUTANTS, "unclipped-weight") if worst.has_weights else SHARE_MUTANTS)
     check_audited_noise(method, target.noise, ("ddg",))
     weighted = weighted or mutant == "unclipped-weight"
-    session = DrivenSession(audited_rounds(method, target, adjacency, weighted=weighted), mutant)
-    worlds = [worst.rows_in_world(world, adjacency, weighted=weighted) for world in (0, 1)]
+    session = DrivenSession(audited_rounds(method, target, weighted=weighted), mutant)
+    worlds = [worst.rows_in_world(world, weighted=weighted) for world in (0, 1)]
     if mutant == "unclipped-weight":
         worlds = [[with_unclipped_weights(rows) for rows in world] for world in worlds]
     centres = session.centre(worlds[0]), session.centre(worlds[1])
@@ -83,12 +82,12 @@ def rounds_case(
         return centres[world] + session.noise(rng)
 
     way = "the others follow the protocol" if deviation is None else f"one of three {deviations.DEVIATIONS[deviation]}"
-    differs = worst.differs if adjacency == "replace" else "is there or not"
     rows = ", rows with weights" if weighted else ""
     record = "record of the largest weight" if weighted else "record"
     return Case(
         f"{method} by the secure sum{rows}, {'in the clear' if use_ideal else way}" + (f": {mutant}" if mutant else ""),
-        f"one {record} of the first of 3 parties {differs}, all sums are asked at {worst.place}; d = {worst.dimension}",
+        f"one {record} of the first of 3 parties {worst.differs}, all sums are asked at {worst.place}; "
+        f"d = {worst.dimension}",
         session.spec.statement,  # what H shares are said to give
         centres,
         in_the_clear if use_ideal else draw,

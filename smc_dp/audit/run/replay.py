@@ -8,6 +8,7 @@ and the transcript differ; but anybody can write one, so nobody is named for it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from protocols.crypto.sealing import KEY_BYTES
 from protocols.runtime import message as messages
@@ -61,18 +62,14 @@ def check_view(evidence: Evidence) -> CheckOutcome:
             return found
         if apart := differing_absences(evidence, name):
             return _differ(evidence, name, make_fault("view.other_absences", name=whose), apart[0])
-        for read, kept in zip(again.messages_read, view.messages, strict=False):
-            if read != kept:
-                return _differ(evidence, name, make_fault("view.other_mail", name=whose), _line(evidence, name, read))
+        for read, kept in zip_longest(again.messages_read, view.messages):
+            if read != kept and not (kept is None and left):
+                return _differ(
+                    evidence, name, make_fault("view.other_mail", name=whose), _line(evidence, name, read or kept)
+                )
         had = dict(view.greetings)
         if others := [n for n in differing_greetings(evidence, name) if n in had or not left]:
             return _differ(evidence, name, make_fault("view.other_greeting", sender=shown(others[0]), name=whose))
-        if len(view.messages) < len(again.messages_read) and not left:
-            missing = _line(evidence, name, again.messages_read[len(view.messages)])
-            return _differ(evidence, name, make_fault("view.lacks_mail", name=whose), missing)
-        if len(view.messages) > len(again.messages_read):
-            extra = _line(evidence, name, view.messages[len(again.messages_read)])
-            return _differ(evidence, name, make_fault("view.more_mail", name=whose), extra)
     opened = sum(len(view.messages) for view in evidence.views.values())
     signed = sum(view_signer(evidence, name) is not None for name in evidence.views)
     by_owners = f"{signed} of {len(evidence.views)} signed by their owners"

@@ -32,10 +32,8 @@ Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
 class SymbolicView:
     """Facts, forms whose values are given, and the unknowns that the members know because they are theirs.
 
-    `drawn`: names of the permutations that the members can draw. `numbers`: given forms that a member reads as they
-    are, for the question which coins are long enough. `hints`: forms that it can narrow down. `names`: other names for
-    unknowns that the members know without knowing whose they are. `of`: a view of the same members that this one
-    extends.
+    `numbers`: given forms that a member reads as they are, for the question which coins are long enough. `hints`: forms
+    that it can narrow down. `names`: other names for unknowns that the members know without knowing whose they are.
     """
 
     trace: Trace
@@ -44,14 +42,11 @@ class SymbolicView:
     given: list[Form] = field(default_factory=list)
     numbers: list[Form] = field(default_factory=list)
     hints: list[Form] = field(default_factory=list)
-    drawn: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
-    of: SymbolicView | None = None
-    _solved: dict[int, tuple[Form, Recipe | None]] = field(default_factory=dict)
 
     def with_more(self, more: Sequence[Form]) -> SymbolicView:
         """Return the view in which these are given as well."""
-        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names, of=self)
+        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names)
 
     @property
     def key(self) -> Hashable:
@@ -69,9 +64,7 @@ class SymbolicView:
 
     def solve(self, form: Form) -> Recipe | None:
         """Return how to compute the form from the rows and the members' own unknowns; None if impossible."""
-        if id(form) not in self._solved:
-            self._solved[id(form)] = form, self._learnt.solve(form)
-        return self._solved[id(form)][1]
+        return self._learnt.solve(form)
 
     def has_difference_with(self, form: Form) -> bool:
         """Return whether the members can compute a difference of compared numbers with this unknown."""
@@ -111,30 +104,27 @@ class SymbolicView:
 
     @cached_property
     def _learnt(self) -> _Learnt:
-        learnt = _Learnt(self, self.of._learnt if self.of else None)
-        for form in self.given[len(self.of.given) if self.of else 0 :]:
+        learnt = _Learnt(self)
+        for form in self.given:
             learnt.add(form)
-        todo = [x for x in self.trace.joins if id(x[0]) not in learnt.joined]
+        todo = self.trace.joins
         # who can compute a number that was made by joining digits knows the digits
         while (found := next((x for x in todo if learnt.has(x[0])), None)) is not None:
             todo = [x for x in todo if x is not found]
-            learnt.joined[id(found[0])] = found[0]
             for digit in found[1]:
                 learnt.add(digit)
         return learnt
 
 
 class _Learnt:
-    """Rows of a view, and every relation among them; those of another view of the same members come first."""
+    """Rows of a view, and every relation among them."""
 
-    def __init__(self, view: SymbolicView, first: _Learnt | None = None) -> None:
+    def __init__(self, view: SymbolicView) -> None:
         self._view = view
-        inputs = frozenset(s.name for s in view.trace.inputs.values())
-        self._span: Span = first._span.copy() if first else Span(inputs)
-        self._columns: set[str] = set(first._columns if first else ())
-        self.rows: list[Form] = list(first.rows if first else ())
-        self.relations: list[Hashable] = list(first.relations if first else ())
-        self.joined: dict[int, Form] = dict(first.joined if first else {})  # whose digits are among the rows
+        self._span = Span(frozenset(s.name for s in view.trace.inputs.values()))
+        self._columns: set[str] = set()
+        self.rows: list[Form] = []
+        self.relations: list[Hashable] = []
 
     def add(self, row: Form) -> None:
         unknown = self._view.unknown(row)
@@ -200,7 +190,7 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     strangers = [tape.agreed_draws[source] for source in tape.sources_of(theirs) if source not in acquainted]
     known |= tape.coins_of(theirs)
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
-    view = SymbolicView(trace, frozenset(known), drawn=drawn, names=circuits.stranger_names(strangers))
+    view = SymbolicView(trace, frozenset(known), names=circuits.stranger_names(strangers))
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
     view.facts += public_headers(trace)
     for value in found:

@@ -16,7 +16,6 @@ import scipy.stats
 from broken.curator_twins import planted
 from support.audited import Folders, toy_run
 from support.pathak import trial
-from support.two_worlds import compare_worlds
 
 from protocols import programs
 from protocols.arithmetic.rng import Stream
@@ -27,7 +26,15 @@ from protocols.runtime.session import Program
 from smc_dp.audit.run import code_checks, leakage
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.leakage import limitations as tried
-from smc_dp.leakage.distributions import Samples, claimed_coalitions, real_readings, simulate_readings
+from smc_dp.leakage.distributions import (
+    NO_OUTPUT,
+    DistributionCheck,
+    Samples,
+    claimed_coalitions,
+    compare_by_output,
+    real_readings,
+    simulate_readings,
+)
 from smc_dp.leakage.two_samples import compare_samples, fisher_p_values, smallest_shift
 
 HARDENED = programs.find_protocol(PROGRAM.name, PROGRAM.version)
@@ -271,6 +278,12 @@ def world(place: int) -> Samples:
 
 def in_world(program: Program, place: int, runs: int = RUNS) -> Samples:
     return real_readings(program, TRIALS, SMALL, place, seeded(f"world {place}"), WHO, runs)
+
+
+def compare_worlds(left: Samples, right: Samples, made: Samples) -> DistributionCheck:
+    """Compare two worlds in which the functionality tells a coalition nothing beside the sum."""
+    told = dict.fromkeys(left, NO_OUTPUT)
+    return compare_by_output([(left, told), (right, told)], {NO_OUTPUT: made})
 
 
 def test_fresh_executions_pass() -> None:

@@ -19,7 +19,6 @@ from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.cli.main import main
 from smc_dp.leakage import matrix_text
 from smc_dp.leakage.matrix import OTHER_SUM, Matrix, Row, all_coalitions, coalition_matrix
-from smc_dp.leakage.matrix_groups import cells_by_secret, group_rows_by_kind
 from smc_dp.leakage.symbolic.world_runs import SMALLEST
 from smc_dp.leakage.symbolic.worlds import World, nearby_worlds, rotate_permutations, single_moves
 from tests.support.matrix_file import legend, rows_beside
@@ -277,17 +276,6 @@ def test_checked_in_matrices_are_the_computed_ones_and_those_by_hand(name: str, 
         assert rows_beside(m, mine) == []
     if name == HARDENED:
         is_the_table(K)
-
-
-@pytest.mark.slow
-def test_kinds_of_coalition_cover_every_row_once_and_agree_with_it() -> None:
-    m = found(HARDENED, 3, SOME)
-    told = group_rows_by_kind(m)
-    assert len({line.who for line in told}) == len(told)
-    cells = [line.cells for line in told]
-    for row in m.rows:
-        shown = cells_by_secret(row)
-        assert any(all(v in ("own", line[k]) for k, v in shown.items()) for line in cells), row
 
 
 @pytest.mark.slow

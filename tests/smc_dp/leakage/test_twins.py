@@ -1,4 +1,4 @@
-"""Twins of role code that leak: the matrix has to catch each, and `distribution` some of them as well.
+"""Twins of role code that leak: the matrix has to catch each.
 
 To catch is to show that a coalition learns more than of the honest protocol, or to refuse the run, for what forms
 cannot follow is not passed over.
@@ -13,38 +13,34 @@ from typing import NamedTuple
 import pytest
 from broken.curator_twins import planted
 from support.repetitions import with_slow
-from support.two_worlds import compare_worlds
 
-from protocols.arithmetic.rng import Stream
 from protocols.errors import LocalError
 from protocols.pathak2010 import PROGRAM, ideal
 from protocols.pathak2010.protocol import LIMITS
 from protocols.programs import Protocol
 from protocols.runtime.claims import Model
 from protocols.runtime.session import Program
-from smc_dp.leakage.distributions import SIGNIFICANCE, real_readings
 from smc_dp.leakage.matrix import LEVELS, Cell, Row, coalition_matrix
 from tests.support.refusals import refused
 
 
 class Twin(NamedTuple):
     """How many parties a twin takes, the coalition that gains, and of what; `refused` is the code of the refusal where
-    the run over symbols stops instead. `law`: whether `distribution` has to reject it too.
+    the run over symbols stops instead.
     """
 
     parties: int
     members: tuple[str, ...]
     gains: str = ""
     refused: str = ""
-    law: bool = False
 
 
 CHARLIE, P2 = ("charlie",), ("P2",)
 TWINS: dict[str, Twin] = {
     # Coins again.
-    "one share for all coordinates": Twin(2, CHARLIE, "w_2", law=True),
-    "one mask for all coordinates": Twin(2, CHARLIE, "selected noise", law=True),
-    "a mask for one pack only": Twin(2, CHARLIE, "selected noise", law=True),
+    "one share for all coordinates": Twin(2, CHARLIE, "w_2"),
+    "one mask for all coordinates": Twin(2, CHARLIE, "selected noise"),
+    "a mask for one pack only": Twin(2, CHARLIE, "selected noise"),
     "a mask is a share": Twin(2, CHARLIE, "selected noise"),
     "shares alike": Twin(3, ("P3", "charlie"), "w_2"),
     "the share of the size again": Twin(3, ("P3", "charlie"), "w_2"),
@@ -62,7 +58,7 @@ TWINS: dict[str, Twin] = {
     "with long keys": Twin(2, P2, "w_1"),
     "with the longest keys": Twin(2, P2, "n_1"),
     # Told elsewhere.
-    "the last weight in the clear": Twin(2, CHARLIE, "w_2", law=True),
+    "the last weight in the clear": Twin(2, CHARLIE, "w_2"),
     "weights are committed to and opened": Twin(2, CHARLIE, "w_2"),
     "an even mask": Twin(2, CHARLIE, "selected noise"),
     "in the order of pi_1": Twin(3, CHARLIE, "pi_1"),
@@ -133,18 +129,3 @@ def test_what_is_told_with_long_keys_shows_with_long_keys_only(name: str) -> Non
     with pytest.raises(AssertionError):
         caught(name)
     caught(name, replace(ideal.MODEL, variants=lambda p: ideal.variants(p)[VARIED[name]]))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n, twin in TWINS.items() if twin.law])
-def test_law_rejects(name: str) -> None:
-    """With fewer executions than at an audit; so the honest protocol passes, as `test_leakage` shows."""
-    small, trials = ideal.small(ideal.sample(3)), ideal.CLAIM.trials
-    assert trials is not None
-    who = [(p,) for p in ("P1", "P2", "P3", "charlie")]
-    with planted(name) as program:
-        one, other = (
-            real_readings(program, trials, small, world, Stream.insecure_from_seed(f"{name} {world}"), who, 25)
-            for world in (0, 1)
-        )
-    assert compare_worlds(one, other, other).p_value < SIGNIFICANCE

@@ -18,7 +18,6 @@ from protocols.programs import PROTOCOLS, Protocol
 from smc_dp.leakage.matrix import LEVELS, coalition_matrix
 from smc_dp.leakage.symbolic.world_runs import WorldRuns
 from smc_dp.leakage.symbolic.worlds import base_world, rotate_permutations
-from smc_dp.walkthrough import knowledge_trace as spared
 from smc_dp.walkthrough.knowledge import IN_SOME_CASES, Knowledge
 from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace, drop_out, trace_knowledge
 from tests.support.refusals import refused
@@ -135,27 +134,6 @@ def test_a_party_that_drops_out_is_in_no_later_step() -> None:
     assert drop_out(PROTOCOLS["pathak2010"], PROTOCOLS["pathak2010"].model.sample(2)) is None
 
 
-@pytest.mark.slow
-def test_three_parties_of_the_curator_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of one coalition inside the claim and one outside; with two parties the tests above look at all."""
-    some = (("P2", "P3"), ("P1", "charlie"))
-    monkeypatch.setattr(spared, "all_coalitions", lambda names: some)
-    rows = coalition_matrix(one_setting(PROTOCOLS["pathak2010"]), 3, chosen=some).rows
-    c = trace_knowledge(PROTOCOLS["pathak2010"], 3)
-    assert c.knows[-1].matrix.rows == rows
-    # a relay of one other party at most comes to P1, so in no world are both sizes known before the slots
-    assert always(after(c, "Relay"), ("P1", "charlie")) == {"n_2": False, "n_3": False}
-    assert always(after(c, "Slot"), ("P1", "charlie")) == {"n_2": True, "n_3": True}
-
-
 def test_the_comparison_is_looked_at_elsewhere() -> None:
     with refused("protocol.computes_with_bits", error=LocalError, name="comparison"):
         trace_knowledge(PROTOCOLS["comparison"], 2)
-
-
-@pytest.mark.parametrize("name", ["linear", pytest.param("pathak2010", marks=pytest.mark.slow)])
-def test_who_got_nothing_is_spared_and_nothing_else_changes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spared, "_reached", lambda made: None)
-    assert [k.matrix.rows for k in trace_knowledge(PROTOCOLS[name], 2).knows] == [
-        k.matrix.rows for k in found(name).knows
-    ]

@@ -65,46 +65,27 @@ def test_sets_of_parties_are_shown_by_names() -> None:
     assert [values.names_of_bits(bits, ("a", "b", "c")) for bits in (0, 4, 7)] == ["nobody", "c", "a, b and c"]
 
 
-def test_letters_that_no_course_has_are_shown_and_said_to_be_unknown() -> None:
-    watched, known = prepared("secure_sum")
-    short = replace(known, steps=known.steps[:8])  # a session of one sum
-    lesson = steps_of(watched, short)
-    assert Counter(id(letter) for step in lesson for letter in step.messages) == Counter(map(id, watched.messages))
-    later = [step for step in lesson if step.known is None]
-    assert {step.stage for step in later} == {"sum1", "publishing"}
-    assert "was not computed" in html(walkthrough_page(watched, short))
-
-
 def numbers(watched: ObservedSession) -> list[str]:
     """The sizes and numbers that parties bring, as views have them."""
-    found = values.input_table(watched)
-    assert found is not None
-    return [cell for row in found.rows for cell in row[1:]]
+    return [cell for row in values.input_table(watched).rows for cell in row[1:]]
 
 
 @pytest.mark.parametrize("name", EACH)
 def test_values_are_those_of_the_views(name: str) -> None:
     watched, known = prepared(name)
-    whole = html(lecture_of(name))
-    assert all(letter.content is not None for letter in watched.messages if letter.sender not in watched.dropped_out)
-    assert values.UNKNOWN not in whole
-    assert all(cell in whole for cell in numbers(watched))
-    blind = replace(
-        watched, inputs={}, keys={}, messages=tuple(replace(letter, content=None) for letter in watched.messages)
-    )
-    unseen = html(walkthrough_page(blind, known))
-    assert values.UNKNOWN in unseen
-    assert not any(f"<td>{cell}</td>" in unseen for cell in numbers(watched))
+    whole, brought = html(lecture_of(name)), numbers(watched)
+    assert brought
+    assert all(f"<td>{cell}</td>" in whole for cell in brought)
+    other = html(walkthrough_page(replace(watched, inputs=dict.fromkeys(watched.inputs, ())), known))
+    assert not any(f"<td>{cell}</td>" in other for cell in brought)
 
 
 def test_what_a_ciphertext_holds_is_shown_to_those_who_have_the_key() -> None:
     watched, _ = prepared("pathak2010")
     indicator = next(x for x in watched.messages if x.kind.__name__ == "Indicator")
-    assert indicator.content is not None
     (u,) = (getattr(indicator.content, slot.name) for slot in indicator.kind.slots)
     opened = [values.format_value(c, watched).rpartition("charlie: ")[2] for c in u]
     assert sorted(opened) == ["0", "1"]
-    assert "charlie" not in values.format_value(u[0], replace(watched, keys={}))
 
 
 def test_long_values_are_cut_and_say_how_long_they_are() -> None:
@@ -154,19 +135,3 @@ def test_lanes_say_in_sentences_what_they_draw() -> None:
     assert sequence_diagram.draw_messages("Sum", published, watched.session).said == (
         "charlie publishes PublishedSum, for everybody to read.",
     )
-
-
-def test_hostile_names_stay_text() -> None:
-    watched, known = prepared("linear")
-    name = "<b onclick=x>&P1"
-    session = replace(
-        watched.session,
-        parameters=replace(watched.session.parameters, parties=(name, "P2")),
-        identities={name: bytes(32), **{k: v for k, v in watched.session.identities.items() if k != "P1"}},
-    )
-    renamed = tuple(
-        replace(x, sender=x.sender.replace("P1", name), to=x.to.replace("P1", name)) for x in watched.messages
-    )
-    whole = html(walkthrough_page(replace(watched, session=session, messages=renamed), known))
-    assert "<b onclick" not in whole
-    assert "&lt;b onclick" in whole

@@ -15,9 +15,8 @@ from math import exp, isqrt, pi
 from typing import Any
 
 from smc_dp.audit.run.check import CheckOutcome, failed, make_fault, passed
-from smc_dp.audit.run.derived_parameters import DerivedParameters, ring_fault
+from smc_dp.audit.run.derived_parameters import DerivedParameters, feature_count, ring_fault
 from smc_dp.audit.run.evidence import Evidence
-from smc_dp.audit.run.privacy.features import features_fault
 from smc_dp.audit.run.privacy.least_squares import (
     GramSum,
     ResidualSum,
@@ -28,6 +27,7 @@ from smc_dp.audit.run.privacy.least_squares import (
 from smc_dp.audit.run.privacy.private_inputs import LEAST_SHARE_VARIANCE, count_noun, fail_view, little_variance
 from smc_dp.audit.run.privacy.view_inputs import InputBlock, InputSums, share_distributions
 from smc_dp.core.errors import Fault
+from smc_dp.methods.training.fourier import cosine_table
 from smc_dp.privacy.statement import PrivacyStatement, short_figure
 from smc_dp.privacy.target import Target
 
@@ -36,6 +36,7 @@ ROW_NORM = 1 << 14  # largest length of a row in L2, in integers
 WHOLE_ROW = 1 << 12  # weight of a row that enters a gradient whole
 HEAVIEST_ROW = 1 << 11  # of a row where rows have weights of their own, by which all that they enter is multiplied
 _SQUARE = ROW_NORM * ROW_NORM
+_HALF_ROW = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -154,40 +155,14 @@ def _understated(stated: PrivacyStatement, target: Target, mu: Fraction, rho: Fr
 
 
 def _words(found: DerivedParameters, H: int) -> str:
-    most, d, k = sum_bounds(found), found.public.dimension, found.public.classes
-    curved = sum(1 for bound in most if bound.curvature)
-    last = most[-1].gradient
-    if not k:
-        return (
-            f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of least squares "
-            f"({free_coefficients(found)} coefficients): two Gram matrices, and clipped residuals. One record "
-            f"contributes at most {last} grid units (L2 norm) to the gradient of residuals, and "
-            f"{most[-1].curvature} to its square. The guarantee counts the noise shares of H = {H} honest parties."
-        )
-    if _is_inference(found):
-        return (
-            f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of gradients, Hessians and "
-            f"their squares ({_inferred(found)[0]} coefficients, {k} classes). One record contributes at most {last} "
-            f"grid units (L2 norm) to a gradient, and {most[-1].curvature} to a square. The guarantee counts the noise "
-            f"shares of H = {H} honest parties."
-        )
-    sums = f"{count_noun('sum', len(most))} of gradients ({d} weights, {k} classes)"
-    said = f"Discrete Gaussian noise (ddg) in shares on {sums}"
-    entered = f"One record contributes at most {last} grid units (L2 norm) to a gradient"
-    counted = f"The guarantee counts the noise shares of H = {H} honest parties."
-    if not curved:
-        return f"{said}. {entered}. {counted}"
-    which = (
-        "this sum also has the second derivatives (the curvature)"
-        if len(most) == 1
-        else f"{curved} of these sums also has the second derivatives (the curvature)"
+    most, classes = sum_bounds(found), found.public.classes
+    of = f"{found.public.dimension} features and {classes} classes" if classes else "least squares"
+    entered = dict.fromkeys(f"{b.gradient}" + (f" and {b.curvature}" if b.curvature else "") for b in most)
+    return (
+        f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of {of}. To the gradient of "
+        f"a sum and its curvature, if there is one, one record contributes at most {'; '.join(entered)} grid units (L2 "
+        f"norm). The guarantee counts the noise shares of H = {H} honest parties."
     )
-    beside = f"at most {most[0].gradient} to the gradient and {most[0].curvature} to the curvature"
-    coarser = (
-        "The sum with the curvature is rounded to a coarser grid. In steps of that grid, one record contributes "
-        f"{beside}."
-    )
-    return f"{said}; {which}. {entered}. {coarser} {counted}"
 
 
 def _blocks_fault(found: DerivedParameters) -> Fault | None:
@@ -202,6 +177,21 @@ def _blocks_fault(found: DerivedParameters) -> Fault | None:
         if lengths != (gradient,) and (r or lengths != (gradient, d, *beside)):
             return make_fault("sums.other_blocks", sum=r, lengths=str(lengths), gradient=gradient)
     return None
+
+
+def features_fault(found: DerivedParameters) -> Fault | None:
+    """Return the fault of Fourier features that could be longer than their half of a row, whatever the row was.
+
+    The row keeps half of the squared length; D/2 pairs of features share the other. The longest pair that the map can
+    give is taken in integers.
+    """
+    count = feature_count(found.method)
+    if count is None:
+        return None
+    cosines = cosine_table(count).tolist()
+    quarter = len(cosines) // 4
+    longest = max(c * c + cosines[i - quarter] ** 2 for i, c in enumerate(cosines))
+    return None if longest * (count // 2) <= _HALF_ROW else make_fault("features.too_long", count=count)
 
 
 def _together(found: DerivedParameters, H: int, smoothing: int) -> Fraction:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from support.audits import OF_THE_RUN, audit
+from support.audits import OF_THE_RUN
 from support.blaming import blaming
 from support.framing import FAMILIES, NAMES, PARTIES, STRANGER, Attempt, Scene, attempt, scene
 
@@ -90,19 +90,6 @@ def test_what_was_done_is_found_and_who_did_it_is_often_named(audited: Callable[
         assert finding["pinned"] == known == (f"[{liar}]" in text)
         assert (holder in finding["detail"]) != known
         assert ("identities known from elsewhere would settle who that is" in finding["detail"]) != known
-
-
-@pytest.mark.parametrize("number", [0, 15])
-def test_the_command_names_nobody_either(number: int, attempts: Callable[[int], Attempt]) -> None:
-    """Its exit code says that something is wrong, and neither of its outputs says of whom."""
-    tried = attempts(number)
-    given = ["--identities", str(tried.identities)] if tried.identities else []
-    given = [str(tried.folders.run), "--views", str(tried.folders.views), *given]
-    text, as_json = audit(*given), audit(*given, "--json")
-    assert text.code == as_json.code
-    assert text.code == (2 if text.err else int("FAILED" in text.out))
-    assert blaming(f"{text.out}\n{text.err}\n{as_json.err}", tried.honest) == []
-    assert accusations("", as_json.out or "{}", tried.honest) == []
 
 
 def test_a_culprit_is_made_by_a_signature_alone(made: Scene) -> None:

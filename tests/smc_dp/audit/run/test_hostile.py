@@ -328,17 +328,6 @@ def test_names_on_the_screen_are_escaped(copy):
         assert "\u202e" not in found.out
 
 
-@pytest.mark.slow
-def test_names_that_the_terminal_has_no_letters_for(copy):
-    path = copy.run / TRANSCRIPT
-    path.write_text(path.read_text().replace('"from":"north-0"', '"from":"\\u65e5\\u672c"', 1))
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    words = [sys.executable, "-m", "smc_dp", "audit", str(copy.run)]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "\\u65e5" in done.stdout
-
-
 # Memory and time.
 
 # A process that has loaded what an audit needs, so that each audit, in a fork, adds to its memory nothing else. With

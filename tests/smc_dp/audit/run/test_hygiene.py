@@ -16,9 +16,8 @@ from support.audited import toy_run
 from support.liars_views import evidence_of, only, outcomes, played, statuses
 from support.pathak import trial
 from support.sessions import setup
-from support.toy import paillier_key, randomiser
+from support.toy import paillier_key
 
-from protocols.arithmetic.rng import Stream
 from protocols.comparison.messages import Bits
 from protocols.crypto.paillier import Fresh, PublicKey, Uniform
 from protocols.crypto.sealing import seal
@@ -273,16 +272,6 @@ def test_nobody_is_blamed_for_what_the_other_end_of_a_link_sealed() -> None:
 
 
 # The parts.
-
-
-def test_the_residue_names_the_randomiser() -> None:
-    """c mod n is the n-th power of what the holder of the secret key extracts, and blinding as a plaintext keeps it."""
-    key, rng = paillier_key(), Stream.insecure_from_seed("residues")
-    c, d = key.encrypt(3, rng).value, key.encrypt(3, rng).value
-    n = key.public.n
-    assert [pow(randomiser(key, x), n, n) for x in (c, d)] == [c % n, d % n]
-    moved = c * (1 + 77 * n) % n**2
-    assert randomiser(key, moved) == randomiser(key, c) != randomiser(key, d)
 
 
 def test_units_does_not_rely_on_the_codec(monkeypatch: pytest.MonkeyPatch) -> None:

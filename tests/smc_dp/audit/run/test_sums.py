@@ -114,7 +114,6 @@ def test_every_claimed_pair_of_views_is_compared_together(K: int, t: int, tmp_pa
 
 
 EVERYDAY = [{"P2": 0}, {"P1": 4}, {"P3": 5}, {"P2": 6}, {"P1": 7}, {CHARLIE: 7}, {"P1": 5, "P2": 5}]
-PAIRS = [{"P1": m, "P2": n} for m in range(4, 8) for n in range(4, 8)]
 
 
 def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
@@ -132,17 +131,20 @@ def audits_itself(folder: Path, made: Setup, vanish: dict[str, int]) -> None:
             assert not_possible(found) <= left_out, {n: found[n].code for n in not_possible(found) - left_out}
 
 
-@pytest.mark.parametrize(("vanish", "D"), [*((vanish, 1) for vanish in EVERYDAY), ({"P2": 2}, 0)], ids=str)
-def test_a_run_with_drop_outs_passes(vanish: dict[str, int], D: int, tmp_path: Path) -> None:
+RUNS = [
+    *(({}, vanish) for vanish in EVERYDAY),
+    ({"D": 0}, {"P2": 2}),
+    ({"K": 6, "t": 1, "degree": 4}, {"P2": 3}),
+    ({"K": 5, "lengths": (2, 3)}, {"P2": 7}),
+]
+
+
+@pytest.mark.parametrize(("settings", "vanish"), RUNS, ids=str)
+def test_a_run_with_drop_outs_passes(settings: dict[str, Any], vanish: dict[str, int], tmp_path: Path) -> None:
     """Before the greeting, in the set-up, before and after the masked input, at the very end; Charlie; two at once;
-    and where nobody may, so that all stop.
+    where nobody may, so that all stop; in a circle; and among five.
     """
-    audits_itself(tmp_path, summing(D=D), vanish)
-
-
-@pytest.mark.parametrize("letters", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 4, 5))])
-def test_a_run_in_a_circle_with_drop_outs_passes(letters: int, tmp_path: Path) -> None:
-    audits_itself(tmp_path, summing(6, 1, degree=4), {"P2": letters})
+    audits_itself(tmp_path, summing(**settings), vanish)
 
 
 def test_who_vanishes_when_nobody_waits_any_more_leaves_a_line(tmp_path: Path) -> None:
@@ -171,24 +173,6 @@ def test_two_greetings_are_shown_by_their_own_signatures(tmp_path: Path) -> None
         assert (found.status, found.party, found.line) == ("failed", party, last + 1)
     again = BY_NAME["greetings"].run(replace(evidence, envelopes={**evidence.envelopes, last + 1: e}))
     assert again.status == "passed", "the same letter twice is the carrier's doing, and for the chain to find"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("settings", "letters"),
-    [({}, 8), ({"lengths": (2, 1)}, 11), ({"verifiable": True}, 8), ({"D": 0}, 4), ({"D": 0, "output": "shares"}, 4)],
-    ids=str,
-)
-def test_wherever_somebody_vanishes_it_passes(settings: dict[str, Any], letters: int, tmp_path: Path) -> None:
-    """Between all letters that anybody sends but Charlie's last ones."""
-    made = summing(**settings)
-    places = [{name: n} for name in made.session.names for n in range(letters)]
-    for number, vanish in enumerate([*places, *(PAIRS if not settings else [])]):
-        audits_itself(tmp_path / str(number), made, vanish)
-
-
-def test_five_parties_of_whom_one_vanishes_after_its_masked_input(tmp_path: Path) -> None:
-    audits_itself(tmp_path, summing(5, 1, 1, (2, 3)), {"P2": 7})
 
 
 def _unsigned(me: Endpoint, p: Parameters, at_: bytes, y: Any) -> None:

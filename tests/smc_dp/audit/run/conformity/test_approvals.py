@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +17,11 @@ from support.deployed import Deployed, approved, deployed, study_of
 from protocols.crypto.identity import Identity
 from smc_dp.audit.run import conformity
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.checks import audit_run
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core.errors import InputError
-from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.weighted_sum import WeightedSum
-from smc_dp.privacy.target import Target
 from smc_dp.run.approvals import approval_text
 from smc_dp.run.publication import publish_run
-from smc_dp.run.release import RELEASE, STUDY, TIMINGS
+from smc_dp.run.release import RELEASE, STUDY
 from smc_dp.run.verify_release import verify_release
 from tests.support.refusals import refused
 
@@ -203,38 +197,6 @@ def test_without_its_study_or_its_approvals_a_run_fails(
     for folder in (run, other):
         with pytest.raises(InputError):
             verify_release(folder)
-
-
-SECONDS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "fewer messages": lambda d: d.update(messages=d["messages"] - 1),
-    "less than no seconds": lambda d: d.update(seconds=-1),
-}
-
-
-@pytest.mark.parametrize("name", SECONDS)
-def test_either_all_seconds_are_stated_or_none(name: str, folders: Folders, tmp_path: Path) -> None:
-    run = f.edited(folders.run, tmp_path / "run", TIMINGS, SECONDS[name])
-    found = found_of(Folders(run, run), views=False)
-    assert set(failed(found)) == {"cost"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", ["tournament", "all-pairs", "sums", "verifiable"])
-def test_with_pinned_identities_and_all_views_nothing_fails(protocol: str, tmp_path: Path) -> None:
-    """Every check of an audit, those of the code too."""
-    agreed = {
-        "tournament": lambda: agreement(DATA, seeded=False),
-        "all-pairs": lambda: agreement(DATA, seeded=False, comparison="all-pairs"),
-        "sums": lambda: sum_agreement(DATA, Newton(), Target(Fraction(8), noise="ddg"), seeded=False, most_rows=40),
-        "verifiable": lambda: sum_agreement(DATA, WeightedSum(0.1), seeded=False, verifiable=True),
-    }[protocol]()
-    found = deployed(DATA, agreed).write(tmp_path)
-    pinned = tmp_path / "identities.json"
-    pinned.write_text(json.dumps({name: identity.public.hex() for name, identity in OWN.items()}))
-    report = audit_run(found.run, identities=pinned, views=found.views)
-    assert report.passed, report.first_fault
-    done = {finding.check.name: finding.outcome.status for finding in report.findings}
-    assert {done[n] for n in ("identities", "approvals", "cost", "result", "dispute")} == {"passed"}
 
 
 def test_what_was_agreed_on_makes_the_study_that_states_it() -> None:
