@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from smc_dp import audit_run, personalise, predict, run_protocol
-from smc_dp.audit.run.privacy import features as audited
+from smc_dp.audit.run.privacy import rounds as audited
 from smc_dp.core.errors import InputError
 from smc_dp.data import limits
 from smc_dp.data.columns import CategoricalColumn
