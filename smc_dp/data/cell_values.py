@@ -17,7 +17,7 @@ EMPTY_FAULTS = MappingProxyType(
     {wanted: InputFault("cell.empty", {"wanted": wanted}) for wanted in ("a number", "a date", "a text")}
 )
 """Fault of an empty cell, by the kind of value that was wanted."""
-EMPTY = "cell.empty"
+EMPTY_CODE = "cell.empty"
 """Code of these faults."""
 
 
