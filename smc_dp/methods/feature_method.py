@@ -48,6 +48,8 @@ from smc_dp.privacy.statement import short_figure as figure
 from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 LossName = Literal["huber", "logistic"]
+ClassifierScale = Literal["none", "unit"]
+"""Scale of the sites' classifiers as features: as they are, or each divided by its length."""
 
 _ADVERSARY = (
     "anyone who sees everything that leaves the sites, the aggregator and the other sites included: each site adds "
@@ -171,11 +173,13 @@ class AverageMethod(Method):
 class FeatureMethod(AverageMethod):
     """The combination of the sites' classifiers that the aggregator's labelled rows teach.
 
-    Its settings are those of `AverageMethod` and one more. private_labelled: the labelled rows are private too; omega
-    then comes from objective perturbation at the target's epsilon in the N dimensions of M x/|M|, which are rows of the
-    unit ball because |M x| <= |M| |x| in the Frobenius norm.
+    Its settings are those of `AverageMethod` and two more. scale: `unit` divides every f_i by its length, which noise
+    makes arbitrary, before it is a feature (post-processing). private_labelled: the labelled rows are private too;
+    omega then comes from objective perturbation at the target's epsilon in the N dimensions of M x/|M|, which are rows
+    of the unit ball because |M x| <= |M| |x| in the Frobenius norm.
     """
 
+    scale: ClassifierScale = "none"
     private_labelled: bool = False
     name: ClassVar[str] = "feat_agg"
     colour: ClassVar[str] = "#3c54fc"
@@ -183,6 +187,7 @@ class FeatureMethod(AverageMethod):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_one_of("scale", self.scale, get_args(ClassifierScale))
         if not isinstance(self.private_labelled, bool):
             raise InputError("private_labelled.no_bool", got=shown(self.private_labelled))
 
@@ -211,6 +216,8 @@ class FeatureMethod(AverageMethod):
 
     def _combination(self, M: Array, public: Public, with_stream: _PerturbationAndStream | None) -> Array:
         """Return M' omega: (d,)."""
+        if self.scale == "unit":
+            M = M / np.maximum(np.linalg.norm(M, axis=1, keepdims=True), _TINY)
         if self.private_labelled:
             M = M / max(float(np.linalg.norm(M)), _TINY)
         rows = _labelled(self, public)
