@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -148,21 +147,6 @@ def test_of_two_sums_that_charlie_signed_none_counts(honest: Path, tmp_path: Pat
     forged = f.forge(honest, tmp_path / "run", f.duplicate(i), lambda found: found.put(i, other))
     with refused("transcript.published_twice", sender=repr(CURATOR_NAME), first=i + 1, again=i + 2):
         verify_release(forged)
-
-
-def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Path, tmp_path: Path) -> None:
-    def exchanged(document: dict[str, Any]) -> None:
-        shares = document["shares"]
-        shares[A], shares[B] = shares[B], shares[A]
-
-    with refused("release.other_shares", name=A):
-        verify_release(f.edited(shared, tmp_path / "swapped", SHARES, exchanged))
-    with refused("release.other_files", wanted="one"):
-        verify_release(f.edited(shared, tmp_path / "gone", RELEASE, lambda d: d["digests"].pop(SHARES), redigest=False))
-    (shared.parent / "bare").mkdir()
-    for name in (RELEASE, SHARES):
-        shutil.copy(shared / name, shared.parent / "bare" / name)
-    assert verify_release(shared.parent / "bare").release == verify_release(shared).release
 
 
 # Who pays.
