@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support import forgeries as f
 from support.audited import hospitals, long_term, sum_agreement
+from support.clear import striking
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
@@ -244,10 +245,7 @@ def test_a_party_is_charged_before_its_masked_input_leaves(
             raise KeyboardInterrupt
         return [(envelope.to, envelope)]
 
-    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
-        return simulated(session, identities, seeds, inputs, replace(setting, tamper=strike), *home)
-
-    monkeypatch.setattr(execution, "simulate", simulate)
+    monkeypatch.setattr(execution, "simulate", striking(strike, []))
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "run", books=books)
     assert [states(books, name) == UNKNOWN for name in (A, B, C)] == [True, True, False]
