@@ -38,7 +38,13 @@ from smc_dp.data.table import ParsedColumn, Table
 FIRST_ROWS = 5
 """Number of rows that a fault names."""
 _MOST_KINDS = 20  # of a column that are named one by one
-_OF_ANOTHER_NUMBER = "needs `adjacency` addremove, or a method that protects whole parties (soft_ss, avg_clip)"
+_NOTES = MappingProxyType(
+    {
+        LEAVE_OUT: "needs `adjacency` addremove, or a method that protects whole parties (soft_ss, avg_clip)",
+        CATEGORY: "makes empty cells one more level",
+        INDICATOR: "adds a feature that marks empty cells",
+    }
+)
 _MANY_NUMBERS = 10  # different ones, in a column of classes
 _POSSIBLE = "with the first and the last day that are possible"
 SITE, AUTHOR = "site", "author"
@@ -263,8 +269,7 @@ def _with_line(fault: TableFault, column: Column, bounds: str | None, is_label: 
             return fault
         is_levels = bounds == _TRUTHS if bounds else isinstance(column, CategoricalColumn | BinnedColumn)
         rule = LEAVE_OUT if is_label else CATEGORY if is_levels else INDICATOR
-        note = _OF_ANOTHER_NUMBER if is_label else None
-        return replace(fault, section="missing", line=f'{toml_key(fault.column)} = "{rule}"', note=note)
+        return replace(fault, section="missing", line=f'{toml_key(fault.column)} = "{rule}"', note=_NOTES[rule])
     if bounds is not None and _other_bounds(fault, column) == bounds:
         note = _POSSIBLE if bounds == _DATES else None
         return replace(fault, section="columns", line=f"{toml_key(column.name)} = {bounds}", note=note)

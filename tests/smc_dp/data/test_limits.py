@@ -74,7 +74,8 @@ def test_a_row_that_goes_on_for_ever_is_given_up(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(csv_cells, "_LONGEST_ROW", 100)
     monkeypatch.setattr(text_lines, "_CHUNK", 16)
     row = b'"\n",' * 10 + b"1\n"
-    assert said(b"a\n" + row, tmp_path, limits=TableLimits()).startswith("t: line 2 has 11 cells")
+    ragged = said(b"a\n" + row, tmp_path, limits=TableLimits())
+    assert ragged.startswith("t: line 2: wanted as many cells as the header has (1), got 11")
     assert said(b"a\n" + row[:-2] * 20, tmp_path, limits=TableLimits()).startswith(
         "t: has a row of too many characters"
     )
