@@ -86,6 +86,8 @@ def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimit
         if not start.startswith(GZIP_MAGIC):
             return _csv(file, source, meant, limits, path.suffix.lower() in TABS)
         with GzipSource(file, limits) as unpacked:
+            if _start(unpacked).startswith(PARQUET_MAGIC):
+                raise InputError("gzip.parquet")
             return _csv(unpacked, source, meant, limits, Path(path.stem).suffix.lower() in TABS)
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import gzip
 import io
 from decimal import Decimal
 
@@ -248,21 +249,33 @@ def test_the_kind_of_file_is_told_by_its_ending_or_first_bytes(tmp_path):
 
 
 FOREIGN = {
-    "t.xlsx": (b"PK\x03\x04", "an Excel workbook"),
-    "workbook.csv": (b"PK\x03\x04", "a zip archive or an Excel workbook"),
-    "first.data": (b"FEA1", "a Feather file"),
-    "T.SAV": (b"", "an SPSS file"),
-    "t.rds": (b"\x1f\x8b\x08", "an R file"),
-    "t.csv.xz": (b"\xfd7zXZ\0", "packed by xz"),
+    "t.xlsx": (b"PK\x03\x04", "an Excel workbook", 'pandas.read_excel("t.xlsx").to_csv("t.csv", index=False)'),
+    "workbook.csv": (b"PK\x03\x04", "a zip archive or an Excel workbook", "unpack it, or save the workbook"),
+    "old.csv": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook", 'pandas.read_excel("old.csv")'),
+    "t.ods": (b"", "an OpenDocument workbook", 'pandas.read_excel("t.ods")'),
+    "t.feather": (b"ARROW1\0\0", "a Feather file", 'pandas.read_feather("t.feather").to_parquet("t.parquet")'),
+    "first.data": (b"FEA1", "a Feather file", "pandas.read_feather("),
+    "t.sas7bdat": (b"", "a SAS file", "pandas.read_sas("),
+    "t.dta": (b"", "a Stata file", "pandas.read_stata("),
+    "T.SAV": (b"", "an SPSS file", 'pandas.read_spss("T.SAV", convert_categoricals=False).to_csv("T.csv"'),
+    "t.rds": (b"\x1f\x8b\x08", "an R file", 'Rscript -e \'write.csv(readRDS("t.rds"), "t.csv", row.names = FALSE)\''),
+    "t.json": (b'{"a": 1}', "a JSON file", "pandas.read_json("),
+    "t.csv.xz": (b"\xfd7zXZ\0", "packed by xz", "unpack it"),
+    f"{'x' * 200}.json": (b"", "a JSON file", 'pandas.read_json("FILE.json")'),
+    "t.parquet.gz": (gzip.compress(b"PAR1"), "a Parquet file packed by gzip", "gunzip it"),
 }
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_a_file_of_another_program_is_refused(name, tmp_path):
-    content, what = FOREIGN[name]
+def test_a_file_of_another_program_is_refused_with_what_makes_a_table_of_it(name, tmp_path):
+    content, what, how = FOREIGN[name]
     (tmp_path / name).write_bytes(content)
-    with refused("file.other_program", what=what):
+    with pytest.raises(InputError) as caught:
         read_table(tmp_path / name, "north")
+    assert caught.value.code in ("file.other_program", "file.packed", "gzip.parquet")
+    assert what in str(caught.value)
+    assert how in str(caught.value)
+    assert len(str(caught.value)) < 300
 
 
 def test_a_damaged_parquet_file_is_a_table_or_an_input_error():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from smc_dp.methods.model import probabilities
 from smc_dp.pages.blocks import texts_by_code
 from smc_dp.run.metrics import Metrics, measure_release
 from smc_dp.run.metrics_report import brief_blocks, metrics_blocks, metrics_page
-from smc_dp.run.threshold import HALF, Threshold
+from smc_dp.run.threshold import HALF, Threshold, choose_threshold
 from tests.support.refusals import refused
 
 NAMES = ("no", "yes")
@@ -131,7 +132,7 @@ def test_success_that_the_majority_class_has_too_is_called_none() -> None:
 
 def test_a_page_is_private_on_every_sheet() -> None:
     y, scores = drawn(100, 2)
-    page = metrics_page(of(y, scores), "test.csv")
+    page = metrics_page({"": of(y, scores)}, "test.csv")
     assert page.on_every_sheet == "private: made from this site's rows"
     assert page.notices[0].look == "secret"
     assert page.notices[0].text.startswith(page.on_every_sheet)
@@ -148,6 +149,29 @@ def test_a_threshold_passes_what_is_above_it() -> None:
 def test_a_threshold_is_inside(wrong: object) -> None:
     with refused("threshold.not_inside"):
         Threshold(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_chosen_threshold_has_the_largest_sum_of_sensitivity_and_specificity(seed: int) -> None:
+    y, scores = drawn(60, seed)
+    chosen = choose_threshold(y, scores)
+
+    def gain(at: float) -> Fraction:
+        taken = probabilities(scores) > at
+        return Fraction(int((taken & (y == 1)).sum()), int((y == 1).sum())) - Fraction(
+            int((taken & (y == 0)).sum()), int((y == 0).sum())
+        )
+
+    assert gain(chosen) == max(gain(at) for at in np.linspace(0, 1, 5001))
+    assert chosen == round(chosen, 6)
+
+
+def test_a_threshold_of_one_class_or_of_useless_scores() -> None:
+    with refused("threshold.one_class"):
+        choose_threshold(np.ones(5, dtype=np.int64), np.arange(5.0))
+    assert 0 < choose_threshold(np.array([0, 1]), np.array([3.0, 3.0])) < 1
+    assert 0 < choose_threshold(np.array([0, 1]), np.array([1e9, 2e9])) < 1
+    assert 0 < choose_threshold(np.array([1, 0]), np.array([-1e9, -5.0])) < 1
 
 
 def test_predictions_of_nearly_one_class_are_named_and_a_rare_class_that_is_found_is_none() -> None:
