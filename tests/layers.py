@@ -47,7 +47,7 @@ SHARED: Mapping[str, tuple[str, ...]] = {
 # Name of a file in a protocol's folder -> what it may import besides: claims, declarations and quotations are no roles.
 BY_FILE: Mapping[str, str] = {
     **dict.fromkeys(
-        ("as_published", "ideal", "limitations", "noisy_sum_claims", "public_verification"),
+        ("as_published", "ideal", "limitations", "noisy_sum_claims", "opening", "public_verification"),
         "protocols.runtime.claims",
     ),
     **dict.fromkeys(("conversation", "conversation_as_published"), "protocols.runtime.conversation"),

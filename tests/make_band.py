@@ -21,7 +21,7 @@ from support.drawn_settings import DESIGN, TRIAL, TRIALS
 from support.noise_losses import NoiseLoss, kept, tables
 
 from smc_dp.core.arrays import Array
-from smc_dp.methods.expected_accuracy import CURVE_MARGIN, LOWER_MIDDLE, LossCurves, curve_position
+from smc_dp.methods.expected_accuracy import CURVE_MARGIN, LOWER_MIDDLE, FallingCurve, LossCurves, curve_position
 
 SETTINGS = 1_400
 OUTSIDE = 0.02
@@ -60,7 +60,8 @@ def fitted(losses: Sequence[NoiseLoss]) -> LossCurves:
         return missed(-np.exp(t[0]) / (1 + x / LOWER_MIDDLE) - CURVE_MARGIN, OUTSIDE)
 
     found = (*_best(high, [[0, s, 0] for s in (1, 2, 3)]), *_best(low, [[-4]]))
-    return LossCurves(*(round(float(f"{number:.3g}"), 4) for number in found))
+    *upper, slack = (round(float(f"{number:.3g}"), 4) for number in found)
+    return LossCurves(FallingCurve(*upper), slack)
 
 
 def _best(missed: Callable[[Array], float], starts: Sequence[Sequence[float]]) -> Array:

@@ -33,8 +33,8 @@ from support.row_sources import SYNTHETIC
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.sources import dataset
-from smc_dp.methods.expected_accuracy import curve_position
-from smc_dp.methods.expected_gain import ExpectedGain, FallingCurve, expected_gain
+from smc_dp.methods.expected_accuracy import FallingCurve, curve_position
+from smc_dp.methods.expected_gain import ExpectedGain, expected_gain
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.personal import ALONE, FOLDS, _folds, _losses, learn_towards
 from smc_dp.methods.signal import PublicNumbers, method_signal

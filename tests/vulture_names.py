@@ -28,6 +28,7 @@ sampling_error
 privacy_error
 last_step
 times_needed
+cautions
 spent_before  # a field of `audit --json`
 spent_after
 left_before

@@ -23,7 +23,7 @@ def admit_key(me: Endpoint, holder: str, got: ComparisonKey, key_bits: int, u: i
 
 def send_offer(me: Endpoint, chooser: str, key: DgkPrivateKey, y: int, length: int) -> None:
     """Send the bits of y, the holder's first move. Several comparisons may be under way at once."""
-    me.send(chooser, Bits(tuple(key.encrypt_all(steps.bits(y, length), me.rng))))
+    me.send(chooser, Bits(tuple(key.encrypt(bit, me.rng) for bit in steps.bits(y, length))))
 
 
 async def answer_offer(me: Endpoint, holder: str, key: DgkPublicKey, x: int, flip: int) -> None:

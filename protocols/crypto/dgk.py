@@ -8,7 +8,6 @@ the powers of g fit into a table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -140,10 +139,6 @@ class DgkPrivateKey:
         halves = [table.power(r % order) for table, order in zip(self._tables, (self.v_p, self.v_q), strict=True)]
         randomiser = self._remainders.joined(halves[0], halves[1])
         return FreshBit(public.n, modular.multiply(randomiser, public.constant(m).value, public.n))
-
-    def encrypt_all(self, values: Sequence[int], rng: Stream) -> list[FreshBit]:
-        """Return encryptions of all values."""
-        return [self.encrypt(m, rng) for m in values]
 
 
 def order_bits(key_bits: int) -> int:

@@ -133,10 +133,6 @@ class PublicKey:
         """Return an encryption of m mod n."""
         return Fresh(self.n, modular.multiply(1 + m % self.n * self.n, self.randomiser(rng), self.n_square))
 
-    def encrypt_all(self, values: Sequence[int], rng: Stream) -> list[Fresh]:
-        """Return encryptions of all values."""
-        return [self.encrypt(m, rng) for m in values]
-
     def refresh(self, c: Ciphertext, rng: Stream) -> Fresh:
         """Return the same plaintext under new randomness, for a reader who does not know how c was made."""
         return Fresh(self.n, modular.multiply(self._mine(c), self.randomiser(rng), self.n_square))
@@ -234,10 +230,6 @@ class PrivateKey:
             halves.append((modular.power(c, prime - 1, square) - 1) // prime * inverse % prime)
         return modular.crt(halves[0], halves[1], self.p, self.q)
 
-    def decrypt_all(self, ciphertexts: Sequence[Ciphertext]) -> list[int]:
-        """Return the plaintexts in [0, n)."""
-        return [self.decrypt(c) for c in ciphertexts]
-
     def decrypt_batch(self, ciphertexts: Sequence[Ciphertext], bits: int, rng: Stream) -> list[int]:
         """Return the plaintexts in [0, n), by few decryptions where all are below 2**bits; `rng` draws a check of them.
 
@@ -249,7 +241,7 @@ class PrivateKey:
         """
         slots = (self.public.bits - 1) // bits
         if len(ciphertexts) < LEAST_BATCH or slots < 2:
-            return self.decrypt_all(ciphertexts)
+            return [self.decrypt(c) for c in ciphertexts]
         values = [self.public._mine(c) for c in ciphertexts]
         found: list[int] = []
         for i in range(0, len(values), slots):
@@ -260,7 +252,7 @@ class PrivateKey:
         product = self._opened(*(modular.product_of_powers(values, factors, square) for square in self._squares))
         if product == sum(k * x for k, x in zip(factors, found, strict=True)) % self.public.n:
             return found
-        return self.decrypt_all(ciphertexts)
+        return [self.decrypt(c) for c in ciphertexts]
 
     def encrypt(self, m: int, rng: Stream) -> Fresh:
         """Return the ciphertext that the public key would make of the same randomness, by Chinese remainders."""
@@ -269,10 +261,6 @@ class PrivateKey:
         halves = [table.power(r % (prime - 1)) for table, prime in zip(self._tables, (self.p, self.q), strict=True)]
         randomiser = self._remainders.joined(halves[0], halves[1])
         return Fresh(public.n, modular.multiply(1 + m % public.n * public.n, randomiser, public.n_square))
-
-    def encrypt_all(self, values: Sequence[int], rng: Stream) -> list[Fresh]:
-        """Return encryptions of all values."""
-        return [self.encrypt(m, rng) for m in values]
 
 
 def generate(bits: int, rng: Stream, exponents: str = "full") -> PrivateKey:

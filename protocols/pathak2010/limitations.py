@@ -58,10 +58,11 @@ def noise_of_charlie_and_first(p: Parameters, charlie: View, first: View) -> Vec
     """
     keys, zeta = stage_result(first, PartyKeys), stage_result(charlie, CuratorKeys).zeta
     u = message_from(first, charlie.name, Indicator).u
-    smallest = p.parties[keys.pi1.inverse(zeta.decrypt_all(u)).index(1)]
+    smallest = p.parties[keys.pi1.inverse([zeta.decrypt(c) for c in u]).index(1)]
     if smallest == first.name:
         return own_input(first).eta
-    return p.weights.vector(p.packing.unpack(zeta.decrypt_all(message_from(first, smallest, Selected).psi)))
+    psi = message_from(first, smallest, Selected).psi
+    return p.weights.vector(p.packing.unpack([zeta.decrypt(c) for c in psi]))
 
 
 # The same attacks, in the form in which a claim is tried. Where sizes differ, they alone decide who is the smallest.

@@ -14,7 +14,7 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys, halves: Halves
     """Run Charlie, who knows the place j~ of the smallest behind both permutations, not whose it is."""
     # 1. u has a one at j~; zeta(pi2^-1(u)) to every party
     u = [int(place == permuted_place) for place in range(p.K)]
-    me.broadcast(me.parties, Indicator(tuple(keys.zeta.encrypt_all(halves.pi2.inverse(u), me.rng))))
+    me.broadcast(me.parties, Indicator(tuple(keys.zeta.encrypt(x, me.rng) for x in halves.pi2.inverse(u))))
 
 
 async def party(me: Endpoint, p: Parameters, keys: PartyKeys, eta: Vector) -> tuple[Ciphertext, ...] | None:

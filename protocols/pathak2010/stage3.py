@@ -35,7 +35,7 @@ async def curator(me: Endpoint, p: Parameters, keys: CuratorKeys) -> Announced:
     """Run Charlie. Returns his share, and all commitments; learns eta + s, which is uniform up to 2**-sigma."""
     # 2. eta + s, which takes the place of a summand of its own
     masked = await me.receive(me.parties[0], Masked)
-    x = p.weights.vector(p.packing.unpack(keys.zeta.decrypt_all(masked.psi)))
+    x = p.weights.vector(p.packing.unpack([keys.zeta.decrypt(c) for c in masked.psi]))
     # 3.
     return await reshare(me, p, x)
 

@@ -88,16 +88,16 @@ class Envelope:
         if len(data) > MAX_ENVELOPE_BYTES:
             raise DecodeError("envelope.too_large", most=MAX_ENVELOPE_BYTES, got=len(data))
         if not is_plain(data, _PARTS + 1, 1):  # an array and its parts
-            raise DecodeError("envelope.not_nine_parts")
+            raise DecodeError("envelope.malformed")
         try:
             parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
             envelope = cls(*parts)
             kinds = [type(part) for part in parts]
             same = kinds == [bytes, str, str, str, str, int, int, bytes, bytes] and envelope.encode() == data
-        except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise DecodeError("envelope.not_readable", error=type(error).__name__) from None
+        except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError):
+            same = False
         if not same or not (0 <= envelope.number < 1 << 64 and 0 <= envelope.round < 1 << 64):
-            raise DecodeError("envelope.not_canonical")
+            raise DecodeError("envelope.malformed")
         return envelope
 
 

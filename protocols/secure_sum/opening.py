@@ -8,11 +8,13 @@ their masks is the one that Charlie states. What a party put in is not shown, an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from protocols.arithmetic.ring import Vector
 from protocols.crypto import masking
+from protocols.curator import CURATOR_NAME
 from protocols.errors import Fault, LocalError
+from protocols.runtime.claims import Violation
 from protocols.runtime.endpoint import Greeted
 from protocols.runtime.message import Message
 from protocols.secure_sum import masks, roster, unmasking
@@ -24,27 +26,21 @@ Attested = Callable[[str, Message, bytes], bool]
 """Whether the participant of this name signed this statement with this signature."""
 
 
-@dataclass(frozen=True)
-class OpeningFault:
-    """Fault of a publication. `shows`: whether Charlie's signature of it shows that he deviated, whatever the greetings
-    are said to be. It does where all that parties signed holds for these, for then he had the same.
-    """
-
-    fault: Fault
-    shows: bool
-
-
 def opening_fault(
     p: Parameters,
     session: bytes,
     greetings: Mapping[str, Greeted[MaskKeys]],
     published: PublishedOpening,
     attested: Attested,
-) -> OpeningFault | None:
-    """Return why the published sums are not those of the masked inputs; None if they are."""
+) -> Violation | None:
+    """Return why the published sums are not those of the masked inputs; None if they are.
+
+    It names Charlie where his signature of the publication shows that he deviated, whatever the greetings are said to
+    be. It does where all that parties signed holds for these, for then he had the same.
+    """
     if found := roster.mask_key_fault(p, greetings):
         name, unusable = found
-        return OpeningFault(unusable.within(name or ""), False)
+        return Violation(unusable.within(name or ""))
     g, keys, query = roster.greetings_digest(p, greetings), roster.mask_keys(p, greetings), roster.first_query(session)
     start = 0
     for r in range(p.R):
@@ -56,35 +52,33 @@ def opening_fault(
         )
         wrong = wrong or _of_values(p, r, at, published.members[r], opening, S, keys[r], greetings)
         if wrong:
-            return OpeningFault(wrong.fault.within(f"sum {r}"), wrong.shows)
+            return replace(wrong, fault=wrong.fault.within(f"sum {r}"))
         query, start = roster.next_query(p, session, r, query, published.members[r], S), start + p.length(r)
     return None
 
 
-def _of_members(p: Parameters, members: int) -> OpeningFault | None:
+def _of_members(p: Parameters, members: int) -> Violation | None:
     try:
         U = p.members(members)
     except LocalError as error:
-        return OpeningFault(error.fault, True)
+        return Violation(error.fault, CURATOR_NAME)
     if len(U) >= p.fewest:
         return None
     few = Fault("sum.too_few_members", {"got": len(U), "parties": p.K, "wanted": p.fewest})
-    return OpeningFault(few, True)
+    return Violation(few, CURATOR_NAME)
 
 
 def _of_signatures(
     p: Parameters, r: int, at: bytes, members: int, opening: Opening, attested: Attested
-) -> OpeningFault | None:
+) -> Violation | None:
     """Return what parties should have signed and did not, for these greetings."""
     U = p.members(members)
     digests = {i: masking.digest(opening.y[i], p.width) for i in U}
     for i, name in enumerate(p.parties):
         if i in U and not attested(name, Input(at, digests[i]), opening.inputs[i]):
-            unsigned = Fault("sum.member_without_input", {"name": name})
-            return OpeningFault(unsigned, False)
+            return Violation(Fault("sum.member_without_input", {"name": name}))
         if i not in U and (any(opening.y[i]) or any(opening.inputs[i])):
-            stranger = Fault("sum.input_without_member", {"name": name})
-            return OpeningFault(stranger, True)
+            return Violation(Fault("sum.input_without_member", {"name": name}), CURATOR_NAME)
     if not p.D:
         return None
     masked = {i: (digests[i], opening.inputs[i]) for i in U}
@@ -92,11 +86,11 @@ def _of_signatures(
     signers = [i for i in U if attested(p.parties[i], agreed, opening.agreed[i])]
     for i, name in enumerate(p.parties):
         if i not in signers and any(opening.agreed[i]):
-            return OpeningFault(Fault("sum.false_signature", {"name": name}), False)
+            return Violation(Fault("sum.false_signature", {"name": name}))
     if len(signers) >= p.Q:
         return None
     few = {"got": len(signers), "wanted": p.Q}
-    return OpeningFault(Fault("sum.too_few_signers", few), False)
+    return Violation(Fault("sum.too_few_signers", few))
 
 
 def _of_values(
@@ -108,19 +102,16 @@ def _of_values(
     S: Vector,
     keys: tuple[bytes, ...],
     greetings: Mapping[str, Greeted[MaskKeys]],
-) -> OpeningFault | None:
+) -> Violation | None:
     """Return what was opened and is not as its owner greeted, or that the sum is another."""
     U = p.members(members)
     for i, seed in enumerate(opening.seeds):
         said = greetings[p.parties[i]].message.commitments[r]
         if not unmasking.is_promised(said, keys[i], i, r, i in U, seed):
-            return OpeningFault(
-                Fault("sum.other_seed", {"name": p.parties[i]}),
-                True,
-            )
+            return Violation(Fault("sum.other_seed", {"name": p.parties[i]}), CURATOR_NAME)
     seeds = dict(enumerate(opening.seeds))
     if masks.unmask_sum(p, at, {i: opening.y[i] for i in U}, seeds, keys) != S:
-        return OpeningFault(Fault("sum.other_value"), True)
+        return Violation(Fault("sum.other_value"), CURATOR_NAME)
     return None
 
 

@@ -31,8 +31,7 @@ def published_fault(
     if not isinstance(opened, PublishedOpening):
         missing = Fault("sum.not_published")
         return Violation(missing, None if opened is None else CURATOR_NAME)
-    found = opening.opening_fault(p, session, greetings, opened, attested)
-    return None if found is None else Violation(found.fault, CURATOR_NAME if found.shows else None)
+    return opening.opening_fault(p, session, greetings, opened, attested)
 
 
 def required_inputs(p: Parameters, said: Mapping[str, Any]) -> Iterator[RequiredMessage]:

@@ -7,8 +7,15 @@ journal is gone: else a power cut could take back a commit, and with it what som
 
 from __future__ import annotations
 
+import os
+import secrets
 import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+
+from smc_dp.core.errors import InputError, one_line
+from smc_dp.core.writing import sync_folder
 
 _SETTINGS = ("trusted_schema = OFF", "journal_mode = DELETE", "synchronous = EXTRA")
 
@@ -27,3 +34,38 @@ def open_database(path: Path, wait: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def create_database(
+    path: Path, where: str, connect: Callable[[Path], sqlite3.Connection], write: Callable[[sqlite3.Connection], None]
+) -> None:
+    """Make a private file and write a database into it: whole or not at all, and never over another.
+
+    connect: opens the file, see `open_database`. Raises InputError at `where` when the file exists or cannot be made.
+    """
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(connect(partial)) as connection:
+            write(connection)
+        os.link(partial, path)
+        sync_folder(path.parent)
+    except FileExistsError:
+        raise InputError("file.exists").within(where) from None
+    except (OSError, sqlite3.Error) as error:
+        why = one_line(getattr(error, "strerror", None) or str(error))
+        raise InputError("file.not_written", why=why).within(where) from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    """Commit what is written meanwhile, or nothing of it where that fails."""
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")

@@ -12,7 +12,7 @@ from smc_dp.core.documents import Document, canonical_line, validate_document
 from smc_dp.core.errors import InputError, plain_name
 from smc_dp.core.kinds import DigestText
 from smc_dp.deploy.fields import SignatureText, SiteName
-from smc_dp.run.approvals import RANDOM_BYTES, approval_text, joint_nonce
+from smc_dp.run.approvals import approval_text, joint_nonce
 
 MOST_APPROVAL_BYTES = 4096  # ten times the longest approval
 
@@ -51,8 +51,6 @@ class Approval(Document):
             raise InputError("approval.not_taking_part", name=plain_name(name), wanted=study.names)
         if study.identities[name] != signer.public:
             raise InputError("approval.another_key", name=name, hex=study.identities[name].hex())
-        if len(random) != RANDOM_BYTES:
-            raise InputError("approval.wrong_randomness", name=name, wanted=RANDOM_BYTES, got=len(random))
         signature = signer.sign(approval_text(study.digest, name, random.hex()))
         return cls(study=study.digest, name=name, random=random.hex(), signature=signature.hex())
 

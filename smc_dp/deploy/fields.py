@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Annotated, TypeAlias
 from urllib.parse import urlsplit
 
@@ -32,6 +32,15 @@ def relay_host(relay: str, schemes: Collection[str], usual_port: int) -> tuple[s
     if not host or parts.scheme not in schemes or f"{parts.path}{parts.query}{parts.fragment}{parts.username or ''}":
         return None
     return host, port
+
+
+def require_relay_host(relay: str, schemes: Sequence[str], usual_port: int) -> tuple[str, int]:
+    """Return host and port in an address of a relay of one carrier. InputError for any other address."""
+    found = relay_host(relay, schemes, usual_port)
+    if found is None:
+        wanted = f"{schemes[0]}://relay.example.org:{usual_port}"
+        raise InputError("relay.of_another_carrier", wanted=wanted, got=shown(relay))
+    return found
 
 
 def _relay(value: object) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from protocols.crypto.identity import Signer
-from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, InputFault, shown
@@ -194,10 +193,8 @@ def _own_approval(path: Path, study: JointStudy, name: str) -> Approval:
 
 def _business(member: Member, own: OwnRows | None, files: SiteFiles, folder: Path) -> CuratorBusiness | PartyBusiness:
     out = files.out or folder / "run"
-    if member.name == CURATOR_NAME:
+    if own is None or files.ledger is None:  # the curator: a party without them has been refused
         return CuratorBusiness(member, out, files.views)
-    if own is None or files.ledger is None:
-        raise InputError("party.no_data_or_ledger")
     return PartyBusiness(member, own.rows, own.table, SiteLedger(files.ledger), out, files.views)
 
 

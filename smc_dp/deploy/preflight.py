@@ -212,8 +212,6 @@ def encode_party_rows(table: Table, bounds: Bounds, *, strict: bool = False) -> 
     """
     if not table.rows:
         raise InputError(NO_ROWS).within(table.source)
-    if bounds.has_label and bounds.label is None:
-        raise InputError("bounds.label_missing")
     found = examine_table(table, bounds, bounds.label, strict=strict)
     found.checked(table.source)
     warn_of_clipping(table.source, found, bounds)

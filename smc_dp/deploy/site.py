@@ -362,17 +362,11 @@ def frame_fault(
     for frame in other:
         return InputFault("parcel.twice", {"frame": describe_frame(frame)})
     for frame in fresh:
-        fields = {"frame": describe_frame(frame), "name": name}
-        if frame.study != study:
-            return InputFault("parcel.of_another_study", fields)
-        if frame.sender not in names:
-            return InputFault("parcel.of_nobody", fields)
-        if frame.sender == name:
-            return InputFault("parcel.not_from_here", fields)
+        comes = frame.study == study and frame.sender in names and frame.sender != name
         # The curator keeps the transcript, so messages between others come to it as well.
         others = names if (frame.lane, name) == ("envelope", CURATOR_NAME) else ()
-        if frame.to not in (name, PUBLIC_NAME, *others):
-            return InputFault("parcel.not_for_us", fields)
+        if not comes or frame.to not in (name, PUBLIC_NAME, *others):
+            return InputFault("parcel.not_for_us", {"frame": describe_frame(frame), "name": name})
     return None
 
 

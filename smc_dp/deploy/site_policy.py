@@ -64,16 +64,13 @@ def read_own_format(path: Path) -> FileFormat:
     return read_document(OwnFormatDocument, path, "site policy").form
 
 
-class SitePolicy(FileFormatDocument):
+class SitePolicy(OwnFormatDocument):
     """Policy of a site: its data, their file format, its texts for levels, its limits, and witnesses of its ledger.
 
     Paths are relative to the file's folder.
     """
 
-    data: str | None = None
     limits: SiteLimits
-    relay: RelaySection = Field(default_factory=RelaySection)
-    witnesses: WitnessSection | None = None
     _folder: Path = PrivateAttr(default=Path())
 
     @classmethod

@@ -368,9 +368,8 @@ class JointStudy(RunSettings):
         if self.auxiliary is None and {"parties_pinned", "bounds_stated"} <= has:
             with found.step():
                 self._without_rows.statement  # noqa: B018  what cannot be said cannot be agreed on
-                if self.__dict__.get("threshold") is not None and self._without_rows.describes:
-                    raise InputError("study.threshold_of_no_model")
-                if self.__dict__.get("threshold") is not None and not has_probabilities(self._without_rows.spec):
+                made, threshold = self._without_rows, self.__dict__.get("threshold")
+                if threshold is not None and (made.describes or not has_probabilities(made.spec)):
                     raise InputError("study.threshold_without_probabilities")
 
     def _faults_of_agreement(self, agreement: Agreement) -> Iterator[Fault]:

@@ -48,25 +48,35 @@ class AccuracyInterval:
 
 
 @dataclass(frozen=True)
-class LossCurves:
-    """Bounds of the accuracy lost, by signal x, the same for all methods, in parts of 1 - 1/k.
-
-    The upper curve is top/(1 + (x/middle)^power), the lower one -slack/(1 + x/200).
-    """
+class FallingCurve:
+    """Curve top/(1 + (x/middle)^power)."""
 
     top: float
     middle: float
     power: float
+
+    def at(self, x: float) -> float:
+        """Return the value at x, 0 or more."""
+        return float(self.top / (1 + (x / self.middle) ** self.power))
+
+
+@dataclass(frozen=True)
+class LossCurves:
+    """Bounds of the accuracy lost, by signal x, the same for all methods, in parts of 1 - 1/k.
+
+    `slack`: of the lower curve, -slack/(1 + x/200).
+    """
+
+    upper: FallingCurve
     slack: float
 
     def evaluate(self, x: float) -> tuple[float, float]:
         """Return the lower and the upper curve at x, each moved outwards by `CURVE_MARGIN`."""
-        high = self.top / (1 + (x / self.middle) ** self.power)
-        return -self.slack / (1 + x / LOWER_MIDDLE) - CURVE_MARGIN, float(high) + CURVE_MARGIN
+        return -self.slack / (1 + x / LOWER_MIDDLE) - CURVE_MARGIN, self.upper.at(x) + CURVE_MARGIN
 
 
-_TWO = LossCurves(1.5, 9.08, 1.26, 0.01)
-_MORE = LossCurves(0.915, 10.0, 1.02, 0.0)
+_TWO = LossCurves(FallingCurve(1.5, 9.08, 1.26), 0.01)
+_MORE = LossCurves(FallingCurve(0.915, 10.0, 1.02), 0.0)
 CURVE_MARGIN = 0.01
 """Margin beyond the curves: accuracies are counted on a few hundred rows, or a few thousand."""
 LOWER_MIDDLE = 200.0

@@ -16,24 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from smc_dp.methods.expected_accuracy import curve_position
+from smc_dp.methods.expected_accuracy import FallingCurve, curve_position
 
 GainAdvice: TypeAlias = Literal["stay alone", "as good alone", "take part"]
 AS_GOOD = 0.01
 """Gain, up or down, below which a party is as good alone."""
-
-
-@dataclass(frozen=True)
-class FallingCurve:
-    """Curve top/(1 + (x/middle)^power)."""
-
-    top: float
-    middle: float
-    power: float
-
-    def at(self, x: float) -> float:
-        """Return the value at x, 0 or more."""
-        return float(self.top / (1 + (x / self.middle) ** self.power))
 
 
 METHOD_OF_GAIN = "newton"

@@ -67,9 +67,9 @@ def calibrate_as_published(target: Target, dimension: int, delta: Fraction, scal
     return Calibrated(KNorm(dimension, on_grid), GRID.l2_sensitivity(delta, dimension))
 
 
-def perturb(integers: Sequence[int], noise: Calibrated | None, rng: Stream, divisor: int = 1) -> Array:
-    """Add noise, if any, to integers on the grid, as floats over the divisor: (dimension,)."""
-    return np.array(GRID.decode(with_noise(integers, noise, rng), divisor))
+def perturb(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -> Array:
+    """Add noise, if any, to integers on the grid, as floats: (dimension,)."""
+    return np.array(GRID.decode(with_noise(integers, noise, rng)))
 
 
 def with_noise(integers: Sequence[int], noise: Calibrated | None, rng: Stream) -> tuple[int, ...]:
@@ -96,13 +96,27 @@ def noise_statement(
     if noise is None:
         return no_guarantee(unit, adjacency, NO_NOISE)
     if isinstance(noise.distribution, DiscreteGaussian):
-        rho, mu = noise.distribution.rho(noise.sensitivity), mu_above(noise.distribution.mu_squared(noise.sensitivity))
-        epsilon, delta = round_up(implied_epsilon(rho, mu, target)), round_up(target.delta)
-        return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
+        law, D = noise.distribution, noise.sensitivity
+        return gaussian_statement(law.rho(D), law.mu_squared(D), target, unit, adjacency, adversary, caveats)
     true = round_up(noise.distribution.epsilon(noise.sensitivity))
     if target.calibration == "paper":
         caveats += (f"{published_noise_caveat(target.wanted, true)}.",)
     return PrivacyStatement("pure", true, 0.0, unit, adjacency, adversary, caveats)
+
+
+def gaussian_statement(
+    rho: Fraction,
+    mu_squared: Fraction,
+    target: Target,
+    unit: Unit,
+    adjacency: Adjacency,
+    adversary: str,
+    caveats: tuple[str, ...],
+) -> PrivacyStatement:
+    """State what Gaussian noise of this rho and mu^2 guarantees, with its epsilon at the target's delta."""
+    mu = mu_above(mu_squared)
+    epsilon, delta = round_up(_implied_epsilon(rho, mu, target)), round_up(target.delta)
+    return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
 
 
 def published_noise_caveat(nominal: Fraction, true: float) -> str:
@@ -111,7 +125,7 @@ def published_noise_caveat(nominal: Fraction, true: float) -> str:
     return f"The noise is the paper's. Its nominal epsilon is {shown}; the epsilon proved for it is at most {proved}"
 
 
-def implied_epsilon(rho: Fraction, mu: float | None, target: Target) -> Fraction:
+def _implied_epsilon(rho: Fraction, mu: float | None, target: Target) -> Fraction:
     """Return the epsilon of Gaussian noise at the target's delta, by its curve where it has one."""
     # No more mu than the target's implies no more than its epsilon, which has not been rounded twice.
     if mu is not None and mu <= target.mu:

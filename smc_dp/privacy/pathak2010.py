@@ -95,10 +95,6 @@ class SmallestNoise:
         for name in ("parties", "epsilon", "lam"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} is positive, got {getattr(self, name)}")
-        if self.calibration not in ("proven", "paper"):
-            raise ValueError(f"calibration is 'proven' or 'paper', got {self.calibration!r}")
-        if self.noise not in _MECHANISM:
-            raise ValueError(f"noise is 'knorm' or 'laplace', got {self.noise!r}")
 
     def distribution(self, n: int) -> KNorm | DiscreteLaplace:
         """Return the distribution of the noise of a party with n records; ValueError for n out of range."""
@@ -110,28 +106,26 @@ class SmallestNoise:
         sensitivity = self.grid.l2_sensitivity if self.noise == "knorm" else self.grid.l1_sensitivity
         return _MECHANISM[self.noise](self.dimension, Fraction(sensitivity(delta, self.dimension)) / self.epsilon)
 
-    def guarantee(self, largest_n: int = LARGEST_N) -> PrivacyStatement:
-        """State what the release guarantees, whatever the sizes of the data sets in [1, largest_n].
+    def guarantee(self) -> PrivacyStatement:
+        """State what the release guarantees, whatever the sizes of the data sets in [1, LARGEST_N].
 
         `proven`: epsilon. `paper`: a bound on D(n)/scale(n) over all n, which may be far below or above the
-        nominal epsilon. ValueError: largest_n below 1.
+        nominal epsilon.
         """
-        if largest_n < 1:
-            raise ValueError(f"largest_n is at least 1, got {largest_n}")
         true: Fraction = self.epsilon
         caveats: tuple[str, ...] = (*_REMOVED, _OF_TWO if self.parties == 2 else _OF_MORE, *_LIMITS)
         if self.calibration == "paper":
-            true = self._true_epsilon_of_paper(largest_n)
+            true = self.true_epsilon_of_paper(LARGEST_N)
             said = published_noise_caveat(self.epsilon, round_up(true))
-            caveats += (f"{said}, for data sets of at most {largest_n} records.",)
+            caveats += (f"{said}, for data sets of at most {LARGEST_N} records.",)
         return PrivacyStatement("pure", round_up(true), 0.0, "record", "replace", _ADVERSARY, caveats)
 
     @property
     def _published_scale_of_one_record(self) -> Fraction:
         return self.parties * 2 / (self.epsilon * self.lam) * (1 << self.grid.fraction_bits)
 
-    def _true_epsilon_of_paper(self, largest_n: int) -> Fraction:
-        """Bound D(n)/scale(n) for all n up to largest_n.
+    def true_epsilon_of_paper(self, largest_n: int) -> Fraction:
+        """Bound D(n)/scale(n) of the published scale for all n up to largest_n.
 
         scale(n) = scale(1)/n and D(n) < r 2^f (G/(mu n) + 2 tau/mu) + 1 + c, with (r, c) = (1, ceil sqrt d) in
         L2 and (sqrt d, d) in L1. The quotient of the right-hand side grows with n, so its value at largest_n

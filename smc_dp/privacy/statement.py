@@ -109,24 +109,14 @@ class PrivacyStatement:
 
     def __post_init__(self) -> None:
         check_one_of("kind", self.kind, get_args(GuaranteeKind))
-        check_one_of("unit", self.unit, get_args(Unit))
-        check_one_of("adjacency", self.adjacency, get_args(Adjacency))
-        if (self.unit == "party") != (self.adjacency == "party"):
-            raise InputError("statement.unit_of_other_adjacency", unit=self.unit, adjacency=self.adjacency)
-        kind = self.kind
-        if kind == "none":
-            if self.epsilon is not None:
-                raise InputError("statement.epsilon_of_none", got=self.epsilon)
-        elif self.epsilon is None or not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise InputError("statement.epsilon_out_of_range", kind=kind, got=self.epsilon)
-        if kind in ("approx", "zcdp") and not 0 < self.delta < 1:
-            raise InputError("statement.delta_out_of_range", kind=kind, got=self.delta)
-        if kind in ("pure", "none") and self.delta != 0:
-            raise InputError("statement.delta_not_zero", kind=kind, got=self.delta)
-        if (kind == "zcdp") != (self.rho is not None):
-            raise InputError("statement.rho_not_of_kind", got=self.rho, kind=kind)
-        if self.rho is not None and not 0 < self.rho < math.inf:
-            raise InputError("statement.rho_out_of_range", got=self.rho)
+        check_neighbours(self.unit, self.adjacency)
+        for name, value, has, most in (
+            ("epsilon", self.epsilon, self.kind != "none", math.inf),
+            ("delta", self.delta or None, self.kind in ("approx", "zcdp"), 1.0),
+            ("rho", self.rho, self.kind == "zcdp", math.inf),
+        ):
+            if (value is not None) != has or (value is not None and not 0 < value < most):
+                raise InputError("statement.wrong_figure", name=name, kind=self.kind, got=value)
         self._check_curve()
         if not self.adversary.strip():
             raise InputError("statement.no_adversary")
@@ -224,10 +214,8 @@ class PrivacyStatement:
     def _check_curve(self) -> None:
         if self.mu is None:
             return
-        if self.kind != "zcdp":
-            raise InputError("statement.mu_not_of_kind", got=self.mu, kind=self.kind)
-        if not LEAST_MU <= self.mu <= MOST_MU:
-            raise InputError("statement.mu_out_of_range", got=self.mu)
+        if self.kind != "zcdp" or not LEAST_MU <= self.mu <= MOST_MU:
+            raise InputError("statement.wrong_figure", name="mu", kind=self.kind, got=self.mu)
         if not mu_keeps(Fraction(self.mu) ** 2, Fraction(self.epsilon or 0.0), Fraction(self.delta)):
             raise InputError("statement.mu_too_large", mu=self.mu, epsilon=self.epsilon, delta=self.delta)
 
@@ -257,6 +245,14 @@ class PrivacyStatement:
         if percent > 99:
             words += " Such an epsilon hardly protects."
         return words
+
+
+def check_neighbours(unit: Unit, adjacency: Adjacency) -> None:
+    """Raise InputError unless neighbours of this adjacency differ in what the unit protects."""
+    check_one_of("unit", unit, get_args(Unit))
+    check_one_of("adjacency", adjacency, get_args(Adjacency))
+    if (unit == "party") != (adjacency == "party"):
+        raise InputError("statement.unit_of_other_adjacency", unit=unit, adjacency=adjacency)
 
 
 def short_delta(delta: float) -> str:

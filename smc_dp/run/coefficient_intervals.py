@@ -12,24 +12,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
-from smc_dp.core.arrays import Array, BoolArray
+from smc_dp.core.arrays import Array
 from smc_dp.core.errors import Fault, InputFault
 from smc_dp.core.kinds import LARGEST_FINITE_NUMBER
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn
 from smc_dp.methods.model import Weights
-from smc_dp.methods.statistics.coefficient_inference import (
-    FLOOR,
-    SURE_EIGENVALUE,
-    CoefficientInference,
-    find_obstacles,
-)
+from smc_dp.methods.statistics.coefficient_inference import FLOOR, SURE_EIGENVALUE, CoefficientInference
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.methods.statistics.estimate import INTERVAL_LEVEL, QUANTILE
 from smc_dp.run.agreement import Agreement
@@ -76,12 +70,7 @@ def make_intervals(
 
 def state_inference(found: CoefficientInference, terms: Mapping[Term, float | None]) -> dict[str, Any]:
     """Return the inference for JSON; `found` is in the order of the terms, which have their coefficients."""
-    return _state(found, terms, found.ill_determined, found.clipped)
-
-
-def _state(
-    found: CoefficientInference, terms: Mapping[Term, float | None], ill: BoolArray, clipped: BoolArray
-) -> dict[str, Any]:
+    ill, clipped = found.ill_determined, found.clipped
     # The last sum of `logistic` stands for itself; that of `linear` needs the matrix of the sum before.
     other_sums = ["other_parties"] if found.of_other_parties and found.residual is not None else []
     obstacles = [*found.obstacles, *other_sums, *(["collinear"] if ill[1:].all() else [])]
@@ -136,68 +125,6 @@ def intervals_fault(
     """Return the fault of an inference that does not follow from the published sums, or that no method here has."""
     made = make_intervals(follows, result, agreement.bounds)
     return None if _same(stated, made) else InputFault("release.other_inference")
-
-
-def figures_fault(
-    stated: Mapping[str, Any] | None, agreement: Agreement, result: Weights | DescribeResult
-) -> Fault | None:
-    """Return the fault of an inference that contradicts itself, the coefficients or the method: no sums are needed.
-
-    All of it has to follow from the two errors of each coefficient, the counts of rows and the last step. The sums
-    alone say whether these are true. An inverse, which forbids intervals alone, is not needed: errors that are not
-    stated do so already.
-    """
-    wrong = InputFault("release.impossible_inference")
-    if stated is None or isinstance(result, DescribeResult) or not agreement.infers:
-        return wrong if agreement.infers or stated is not None else None
-    terms = terms_of(result, agreement.bounds)
-    times = stated["times_needed"]
-    if times is not None and not 0 < times <= SURE_EIGENVALUE / FLOOR * (1 + _NEARLY):
-        return wrong
-    deviations = (stated["rows_error"], stated["left_out_error"], stated.get("residual_deviation") or 0.0)
-    if len(stated["terms"]) != len(terms) or min(deviations) < 0:
-        return wrong
-    sampling, privacy = (
-        np.diag([_squared(term[name]) for term in stated["terms"]]) for name in ("sampling_error", "privacy_error")
-    )
-    rows, nothing = float(stated["rows"]), np.zeros(len(terms))
-    obstacles = find_obstacles("far_start" in stated["obstacles"], rows, len(terms))
-    found = CoefficientInference(
-        nothing, sampling, privacy, nothing, float(stated["last_step"]), np.zeros((len(terms), 0)),
-        np.zeros(0, dtype=np.bool_), np.zeros_like(sampling), obstacles, rows, float(stated["left_out"]),
-        float(stated["rows_error"]), float(stated["left_out_error"]),
-        of_other_parties=bool({"other_parties", "dropped_out"} & {*stated["obstacles"], *stated["cautions"]}),
-        least=0.0 if times is None else SURE_EIGENVALUE / times,
-    )  # fmt: skip
-    if agreement.bounds.outcome is not None:
-        found = replace(
-            found,
-            obstacles=(*obstacles, *(["long_tail"] if "long_tail" in stated["obstacles"] else [])),
-            residual=stated.get("residual_deviation", math.nan),
-        )
-    return None if _same(stated, _state(found, terms, *_withheld(stated))) else wrong
-
-
-def _withheld(stated: Mapping[str, Any]) -> tuple[BoolArray, BoolArray]:
-    """Return which terms without an interval can be ill determined, and of clipped residuals, as the cautions say."""
-    terms, found = stated["terms"], np.zeros((2, len(stated["terms"])), dtype=np.bool_)
-    if "collinear" in stated["obstacles"]:
-        return ~found[0], found[1]
-    cautions = {*stated["cautions"]}
-    reasons = [k for k, code in enumerate(("ill_determined", "clipped_residuals")) if code in cautions]
-    is_cell = [term["kind"] in _OF_CELLS for term in terms]
-    missing = sorted((i for i, term in enumerate(terms) if term["low"] is None), key=is_cell.__getitem__)
-    # Each caution needs a term of its own. Cells that are left can be doubtful by the rule of cells.
-    for number, i in enumerate(missing):
-        if number < len(reasons):
-            found[reasons[number], i] = True
-        elif reasons and not (is_cell[i] and cautions & {"far_cells", "small_cells"}):
-            found[reasons[0], i] = True
-    return found[0], found[1]
-
-
-def _squared(error: float | None) -> float:
-    return math.nan if error is None else float(error) * float(error)
 
 
 def terms_of(weights: Weights, bounds: Bounds) -> dict[Term, float | None]:

@@ -69,17 +69,17 @@ class ReleaseFigures:
             "figures": [dict(zip(self.headings, row, strict=True)) for row in self.rows],
             "privacy": agreement.statement.as_dict(),
             "insecure": list(self.source.release.insecure),
-            "not_verified": list(self.source.missing),
         }
 
 
 def read_figures(run: Path, per: UnitsByColumn = NO_UNITS) -> ReleaseFigures:
     """Verify the release of a run, and return its figures.
 
-    `per`: how many units of a column its coefficient is for. Raises InputError for a release that has neither a
-    description nor coefficients with intervals, and for units of what is no column of numbers or dates.
+    `per`: how many units of a column its coefficient is for. Raises InputError without a transcript, for a release that
+    has neither a description nor coefficients with intervals, and for units of what is no column of numbers or dates.
     """
     verified = verify_release(run)
+    verified.require_transcript()
     release = verified.release
     check_units_of_columns(per, release)
     if (described := release.description) is not None:

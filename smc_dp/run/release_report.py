@@ -32,7 +32,6 @@ from smc_dp.run.coefficients_table import coefficient_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
 from smc_dp.run.methods_section import methods_section
-from smc_dp.run.one_class import one_class_faults
 from smc_dp.run.privacy_summary import summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
@@ -92,10 +91,13 @@ def run_page(folder: Path, per: UnitsByColumn = NO_UNITS) -> Page:
     """Verify the release in a run folder, and return its page; the folder is read once.
 
     `per`: how many units of a column its coefficient with an interval is for. Raises InputError where a file
-    is missing or malformed, or contradicts another one, and for units of what is no column of numbers or dates.
+    is missing or malformed, or contradicts another one, for figures with intervals without a transcript, and for units
+    of what is no column of numbers or dates.
     """
     files = read_run_files(folder)
     found, document = verify_release(files), read_release_file(files)
+    if found.release.agreement.describes or found.release.agreement.infers or found.release.inference is not None:
+        found.require_transcript()
     check_units_of_columns(per, found.release)
     digests = {RELEASE: hashlib.sha256(read_content(files, RELEASE)).hexdigest(), **document.digests.named}
     digests.pop(TIMINGS, None)
@@ -124,16 +126,16 @@ def release_page(
         title=f"A release by {join_first(agreement.parties, 3)}",
         notices=tuple(_notices(release, missing, at_sites=STUDY in digests)),
         sections=(
-            Section("What was released", (*_released(release), *_one_class(release, threshold))),
+            Section("What was released", tuple(_released(release))),
             Section("Parties", tuple(_parties(release))),
             Section("What it guarantees", (FactList((("Example", agreement.statement.example),)),), details=True),
             Section("Privacy statement", (FactList(tuple(summary_lines(agreement))),), new_sheet=True),
             Section("Privacy statement in full", tuple(_guaranteed(agreement.statement)), details=True),
             Section("What it does not guarantee", tuple(_not_guaranteed(agreement)), details=True),
             Section("Columns and their public bounds", tuple(_columns(release))),
-            *_description(release, missing),
+            *_description(release),
             *_coefficients(release, threshold),
-            *_intervals(release, per, missing),
+            *_intervals(release, per),
             *_methods(release, at_sites=STUDY in digests),
             Section("How it was computed", tuple(_computed(release, sent))),
             Section("How to use it", tuple(_use(agreement, threshold))),
@@ -143,10 +145,9 @@ def release_page(
     )
 
 
-def _description(release: PublishedRelease, missing: Collection[str]) -> Iterator[Section]:
+def _description(release: PublishedRelease) -> Iterator[Section]:
     if (found := release.description) is not None:
-        blocks = description_blocks(found, release.bounds)
-        yield Section("Description of the rows", (*_not_verified(missing), *blocks))
+        yield Section("Description of the rows", tuple(description_blocks(found, release.bounds)))
 
 
 def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[Section]:
@@ -155,16 +156,10 @@ def _coefficients(release: PublishedRelease, threshold: Threshold) -> Iterator[S
         yield Section("Coefficients", tuple(blocks))
 
 
-def _intervals(release: PublishedRelease, per: UnitsByColumn, missing: Collection[str]) -> Iterator[Section]:
+def _intervals(release: PublishedRelease, per: UnitsByColumn) -> Iterator[Section]:
     if release.inference is not None:
         blocks = interval_blocks(release.inference, release.bounds, per)
-        yield Section("Coefficients with intervals", (*_not_verified(missing), *blocks))
-
-
-def _not_verified(missing: Collection[str]) -> Iterator[Banner]:
-    """Yield the line that stands at the top, and again at each table of figures with intervals."""
-    if missing:
-        yield Banner(f"Not verified against the transcript: the folder has no {' and no '.join(missing)}.", "failed")
+        yield Section("Coefficients with intervals", tuple(blocks))
 
 
 def _methods(release: PublishedRelease, *, at_sites: bool) -> Iterator[Section]:
@@ -173,7 +168,8 @@ def _methods(release: PublishedRelease, *, at_sites: bool) -> Iterator[Section]:
 
 
 def _notices(release: PublishedRelease, missing: Collection[str], *, at_sites: bool) -> Iterator[Banner]:
-    yield from _not_verified(missing)
+    if missing:
+        yield Banner(f"Not verified against the transcript: the folder has no {' and no '.join(missing)}.", "failed")
     for reason in release.insecure:
         yield Banner(f"INSECURE: {reason}.", "insecure")
     if release.agreement.statement.kind == "none":
@@ -218,10 +214,6 @@ def _of_features(agreement: Agreement) -> str:
     return (
         "" if agreement.features is None else f" of rows with {agreement.features.count} public Fourier features each"
     )
-
-
-def _one_class(release: PublishedRelease, threshold: Threshold) -> Iterator[Prose]:
-    yield from (Prose(str(fault), fault.code) for fault in one_class_faults(release, threshold))
 
 
 def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:

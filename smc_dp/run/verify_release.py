@@ -11,15 +11,14 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from protocols.errors import DecodeError, ProtocolError
+from protocols.errors import ProtocolError
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import ABSENT, read_absence, read_envelope
 from smc_dp.core import reading
 from smc_dp.core.errors import InputError, one_line
-from smc_dp.run.coefficient_intervals import figures_fault
 from smc_dp.run.coefficients import coefficients_fault
-from smc_dp.run.documents import ReleaseFile, SharesFile
+from smc_dp.run.documents import ReleaseFile
 from smc_dp.run.folder import (
     parse_release,
     read_listed_file,
@@ -55,6 +54,12 @@ class VerifiedRelease:
         """Sentence about the missing files; None where the release was verified with all of them."""
         return f"{self.folder} has no {' and no '.join(self.missing)}" if self.missing else None
 
+    def require_transcript(self) -> None:
+        """Raise an InputError without the transcript, from which alone figures with intervals follow."""
+        if TRANSCRIPT in self.missing:
+            missing = self.missing_files_text or ""
+            raise InputError("run.not_whole", run=str(self.folder), missing=missing)
+
 
 def verify_release(folder: RunPlace) -> VerifiedRelease:
     """Return the release in a folder, verified against all files beside it.
@@ -67,8 +72,7 @@ def verify_release(folder: RunPlace) -> VerifiedRelease:
     wanted = [name for name in (SHARES, TRANSCRIPT) if name in document.digests.named]
     missing = tuple(name for name in wanted if not has_file(files, name))
     found = _verified(files, document, missing)
-    of_figures = figures_fault(found.inference, found.agreement, found.result)
-    if fault := coefficients_fault(found.coefficients, found.result, found.bounds) or of_figures:
+    if fault := coefficients_fault(found.coefficients, found.result, found.bounds):
         raise InputError(fault.within(f"run folder {files}"))
     return VerifiedRelease(found, files, missing)
 
@@ -85,25 +89,14 @@ def _verified(folder: RunFiles, document: ReleaseFile, missing: Container[str]) 
             return recompute_release(document, read_shares(folder, document), rows)
         recorded = read_release_evidence(read_listed_file(folder, document, TRANSCRIPT))
         found, published, study = parse_release(document, rows), None, read_study_bytes(folder, document)
-        if found.agreement.publishes_shares:
-            published = _shares(found, recorded) if SHARES in missing else read_shares(folder, document)
+        if found.agreement.publishes_shares and SHARES not in missing:
+            published = read_shares(folder, document)
             found = recompute_release(document, published, rows)
         if wrong := next(find_contradictions(recorded, found, published, study), None):
             raise InputError(wrong.fault.within("release.json and transcript.jsonl differ"))
         return found
     except InputError as error:
         raise error.within(f"run folder {folder}") from None
-
-
-def _shares(found: PublishedRelease, recorded: ReleaseEvidence) -> SharesFile:
-    """Return what shares.json would hold; InputError where somebody published no share."""
-    try:
-        numbers = {name: said.y for name, said in recorded.published_messages.items()}
-    except (AttributeError, DecodeError) as error:
-        raise InputError("transcript.no_share_published", why=str(error)) from None
-    grid = found.agreement.grid
-    texts = {name: [str(y) for y in share] for name, share in numbers.items()}
-    return SharesFile(modulus=str(1 << grid.ring_bits), fraction_bits=grid.fraction_bits, shares=texts)
 
 
 def read_release_evidence(content: bytes) -> ReleaseEvidence:

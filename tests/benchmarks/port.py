@@ -78,7 +78,7 @@ def less(p: Parameters, key: dgk.DgkPrivateKey, a: Sequence[int], b: Sequence[in
     """Whether a_i + b_i < a_j + b_j, by our comparison."""
     y, top = steps.holder_half(p.sizes, p.sizes.subtract(b[i], b[j]))
     x, flip = steps.chooser_half(p.sizes, p.sizes.subtract(a[i], a[j]))
-    offered = key.encrypt_all(steps.bits(y, p.compared_bits), rng)
+    offered = [key.encrypt(bit, rng) for bit in steps.bits(y, p.compared_bits)]
     delta_a = rng.bits(1)
     c = steps.blinded_differences(key.public, x, offered, delta_a, rng)
     return steps.is_negative(steps.is_at_most(key, c, steps.xor(delta_a, flip)), top)

@@ -128,8 +128,7 @@ TWINS: Mapping[str, Sequence[Patch]] = {
         (stage3.reshare, SPLIT, SPLIT.replace("me.rng", "getattr(me, 'common', me.rng)")),
     ],
     "one randomiser for all of u": [
-        (stage2.curator, "keys.zeta.encrypt_all(halves.pi2.inverse(u), me.rng)",
-         "keys.zeta.encrypt(x, me.rng.fork('again')) for x in halves.pi2.inverse(u)"),
+        (stage2.curator, "keys.zeta.encrypt(x, me.rng)", "keys.zeta.encrypt(x, me.rng.fork('again'))"),
     ],
     # Told in covers.
     "the second weight": in_covers("me.mine.w[1]"),

@@ -185,8 +185,8 @@ class PrivateBoxes:
     def is_zero(self, c: Box) -> bool:
         return c.content == 0
 
-    def encrypt_all(self, values: Sequence[int], rng: Draws) -> list[Box]:
-        return [self.public.encrypt(m, rng) for m in values]
+    def encrypt(self, m: int, rng: Draws) -> Box:
+        return self.public.encrypt(m, rng)
 
 
 def _generate(bits: int, u: int, rng: Draws) -> PrivateBoxes:

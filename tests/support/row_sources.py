@@ -19,7 +19,7 @@ from smc_dp.data import tabular_datasets
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.dataset import Points, Pool
 from smc_dp.data.federation import Rows
-from smc_dp.data.known_files import parse_idx, read_known_file
+from smc_dp.data.known_files import read_known_file
 from smc_dp.data.load_pool import load_pool
 from smc_dp.data.preprocess import encode_classes, encode_rows
 from smc_dp.data.projection import fit_projection
@@ -91,10 +91,10 @@ def forget_pools() -> None:
 def _ten_digits(folder: Path) -> Pool:
     """MNIST with all its digits: 31,000 of its training images."""
     found = []
-    for part, count, taken in (("train", 60_000, 31_000), ("t10k", 10_000, 10_000)):
+    for part, taken in (("train", 31_000), ("t10k", 10_000)):
         images, digits = f"mnist/{part}-images-idx3-ubyte.gz", f"mnist/{part}-labels-idx1-ubyte.gz"
-        pixels = parse_idx(gzip.decompress(read_known_file(folder, images)), (count, 28, 28), images)[:taken]
-        values = parse_idx(gzip.decompress(read_known_file(folder, digits)), (count,), digits)[:taken]
+        pixels = tabular_datasets.idx_items(gzip.decompress(read_known_file(folder, images)), 28, 28)[:taken]
+        values = tabular_datasets.idx_items(gzip.decompress(read_known_file(folder, digits)))[:taken]
         found.append(Points(into_ball(pixels.reshape(taken, -1) / 255.0, 10.0), values.astype(np.int64)))
     return Pool("mnist10", found[0], found[1], tuple("0123456789"))
 

@@ -22,7 +22,7 @@ from protocols.curator import CURATOR_NAME
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.simulate import Setting, simulate
 from smc_dp.data.federation import Rows
-from smc_dp.deploy.approval import RANDOM_BYTES, Approval
+from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.curator_site import CuratorBusiness
 from smc_dp.deploy.frame import Carrier, Frame
 from smc_dp.deploy.ledger_heads import own_witness
@@ -32,6 +32,7 @@ from smc_dp.deploy.session_driver import Business, Member, SessionDriver
 from smc_dp.deploy.store import SiteStore
 from smc_dp.deploy.study import STUDY_FORMAT, JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
+from smc_dp.run.approvals import RANDOM_BYTES
 from smc_dp.run.release import RELEASE
 from smc_dp.run.site_ledger import SiteLedger
 from smc_dp.run.site_process import SiteRandomness

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from protocols.curator import parties_and_curator
 from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.message import CURATOR, PARTY, Message, message, public
 from protocols.runtime.session import Program
-from support.sessions import Setup, start
+from support.parties import Parties
+from support.sessions import Setup, names, start
 
 
 @message("1", PARTY >> CURATOR)
@@ -26,21 +26,6 @@ class Down(Message):
     x: Annotated[int, public("byte")]
 
 
-@dataclass(frozen=True)
-class Star:
-    """Parties by name."""
-
-    parties: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The parameters as plain values."""
-        return {"parties": list(self.parties)}
-
-    def layout(self) -> dict[str, int]:
-        """Bytes of the one field."""
-        return {"byte": 1}
-
-
 async def _tell(me: Endpoint) -> int:
     me.send(me.curator, Up(me.index % 256))
     return (await me.receive(me.curator, Down)).x
@@ -51,19 +36,18 @@ async def _hear(me: Endpoint) -> None:
     me.broadcast(me.parties, Down(total % 256))
 
 
-async def _party(me: Endpoint, p: Star) -> int:
+async def _party(me: Endpoint, p: Parties) -> int:
     return await me.stage(_tell)
 
 
-async def _curator(me: Endpoint, p: Star) -> None:
+async def _curator(me: Endpoint, p: Parties) -> None:
     await me.stage(_hear)
 
 
-STAR = Program("star", 1, {PARTY: _party, CURATOR: _curator}, (Up, Down), (), Star, participants=parties_and_curator)
-"""Each party tells the curator a byte, and hears one: the least that opens every link of a star."""
+STAR = Program("star", 1, {PARTY: _party, CURATOR: _curator}, (Up, Down), (), Parties, participants=parties_and_curator)
 
 
 def star(K: int) -> Setup:
     """Return a session of K parties and the curator."""
-    p = Star(tuple(f"P{j}" for j in range(1, K + 1)))
+    p = Parties(names(K), {"byte": 1})
     return start(STAR, p, dict.fromkeys(STAR.participants(p), (p,)))

@@ -87,7 +87,7 @@ def details(local: Path, study: object, who: str) -> Path | None:
 def site_files(local: Path, study: str, site: str) -> tuple[Path, SiteFiles]:
     """Return the file of the study and the site's own files; raise InputError, also where the study is another one."""
     if not _FLARE_NAME.fullmatch(site):
-        raise InputError("flare.no_name", got=shown(site))
+        raise InputError("flare.no_names", got=shown(site))
     path = _own(local, study) / f"{site}.toml"
     found = read_document(SitePlace, path, "site")
     files = {name: path.parent / value for name, value in found.model_dump(exclude_none=True).items()}

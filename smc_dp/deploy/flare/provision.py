@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError
 from smc_dp.core.writing import write_folder
-from smc_dp.deploy.fields import relay_host
+from smc_dp.deploy.fields import require_relay_host
 from smc_dp.deploy.flare import templates
 from smc_dp.deploy.flare.local import FOLDER, RELAY_FILE
 from smc_dp.deploy.flare.templates import flare_readme
@@ -26,7 +26,7 @@ def provision_flare(study: JointStudy, folder: Path) -> list[Path]:
 
     Raises InputError for a study whose relay is none of FLARE's, or when the folder exists or cannot be written.
     """
-    host, port = flare_address(study.relay)
+    host, port = require_relay_host(study.relay, ("flare",), _DEFAULT_PORT)
     sites = flare_names(study)
     files = {
         README: flare_readme(study, sites, host, port),
@@ -57,11 +57,3 @@ def flare_names(study: JointStudy) -> dict[str, str]:
     does.
     """
     return {f"site-{number}": name for number, name in enumerate(study.names, 1)}
-
-
-def flare_address(relay: str) -> tuple[str, int]:
-    """Return host and port of an address such as `flare://relay.example.org:8002`. InputError for any other."""
-    found = relay_host(relay, ("flare",), _DEFAULT_PORT)
-    if found is None:
-        raise InputError("relay.no_flare_address", got=shown(relay))
-    return found

@@ -14,9 +14,9 @@ import tomlkit
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from smc_dp.core.errors import InputError, shown
+from smc_dp.core.errors import InputError
 from smc_dp.core.writing import write_folder
-from smc_dp.deploy.fields import relay_host
+from smc_dp.deploy.fields import require_relay_host
 from smc_dp.deploy.nats import certificates
 from smc_dp.deploy.study import JointStudy
 
@@ -31,7 +31,7 @@ def provision_flower(study: JointStudy, folder: Path) -> list[Path]:
 
     Raises InputError for a study whose relay is none of Flower's, or when the folder exists or cannot be written.
     """
-    host, port = _flower_address(study.relay)
+    host, port = require_relay_host(study.relay, ("flower",), _DEFAULT_PORT)
     if os.path.lexists(folder):
         raise InputError("kit.exists", folder=str(folder))
     by, keys = (
@@ -59,14 +59,6 @@ def provision_flower(study: JointStudy, folder: Path) -> list[Path]:
         # Python passes over a folder that the SuperNode's user may not read, and would go on without the pin.
         write_folder(folder / "sites" / name / "pin", {"sitecustomize.py": [pin], "other.fab": [b"no bundle\n"]}, 0o755)
     return [folder / "app", *(folder / "sites" / name for name in study.names)]
-
-
-def _flower_address(relay: str) -> tuple[str, int]:
-    """Return host and port of an address such as `flower://relay.example.org:8000`. InputError for any other."""
-    found = relay_host(relay, ("flower",), _DEFAULT_PORT)
-    if found is None:
-        raise InputError("relay.no_flower_address", got=shown(relay))
-    return found
 
 
 def _app_files(*names: str, inside: str = "") -> Mapping[str, Iterable[bytes]]:

@@ -75,8 +75,6 @@ class NatsCarrier(Carrier):
         patience: float = PATIENCE,
         most_bytes: int = MOST_FRAME_BYTES,
     ) -> None:
-        if name not in subjects.names:
-            raise InputError("relay.of_nobody", name=name)
         self._subjects, self._name, self._most = subjects, name, most_bytes
         self._connection = RelayConnection(relay, credentials, subjects.inbox(name), patience)
         self._acknowledged = tuple(map(subjects.acknowledging, subjects.consumers(name)))
@@ -218,7 +216,7 @@ class NatsCarrier(Carrier):
         pieces = [await self._stored(client, f"{subject}.{n}") for n in range(int(said[2]))]
         data = b"".join(piece.data for piece in pieces if piece is not None)
         if hashlib.sha256(data).hexdigest() != said[1]:
-            raise InputError("pieces.other_digest")
+            raise InputError("pieces.malformed", most=most)
         return data
 
     async def _last(self, frames: str, client: Client) -> Frame | None:

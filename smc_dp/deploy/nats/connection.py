@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from smc_dp.core.errors import FieldValue, InputError, InputFault, one_line, shown
+from smc_dp.core.errors import FieldValue, InputError, InputFault, one_line
 from smc_dp.core.reading import open_plain_file
-from smc_dp.deploy.fields import relay_host
+from smc_dp.deploy.fields import require_relay_host
 from smc_dp.deploy.frame import CarrierError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CA_FILE, CERTIFICATE_FILE, KEY_FILE = "ca.pem", "site.pem", "site.key"
 """A folder of credentials: whom to believe that it is the relay, and what this site shows to it."""
 DEFAULT_PORT = 4222
-_SCHEMES = ("nats", "tls")
+_SCHEMES = ("tls", "nats")
 _MOST_BYTES = 1 << 16  # of a certificate or key
 _CONNECTING, _CLOSING = 5, 2.0
 _ANSWERED = 10.0  # seconds for any answer of the relay
@@ -41,10 +41,7 @@ _Answer = TypeVar("_Answer")
 
 def relay_address(relay: str) -> tuple[str, int]:
     """Return host and port of an address such as `tls://relay.example.org:4222`. InputError for any other."""
-    found = relay_host(relay, _SCHEMES, DEFAULT_PORT)
-    if found is None:
-        raise InputError("relay.no_nats_address", got=shown(relay))
-    return found
+    return require_relay_host(relay, _SCHEMES, DEFAULT_PORT)
 
 
 def check_library() -> None:

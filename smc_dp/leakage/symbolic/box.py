@@ -94,9 +94,6 @@ class IdealPublicKey:
         """Return a box of m under a new randomiser."""
         return Box(self.n, m, Form.of(rng.randomiser()), m)
 
-    def encrypt_all(self, values: Sequence[Number], rng: Coins) -> list[Box]:
-        return [self.encrypt(m, rng) for m in values]
-
     def refresh(self, c: Box, rng: Coins) -> Box:
         """Return a box of the same content under a new randomiser."""
         return self.blind(c, 0, rng)
@@ -138,17 +135,11 @@ class IdealPrivateKey:
             raise LocalError("symbol.under_another_key")
         return c.content
 
-    def decrypt_all(self, boxes: Sequence[Box]) -> list[Number]:
-        return [self.decrypt(c) for c in boxes]
-
     def decrypt_batch(self, boxes: Sequence[Box], bits: int, rng: Coins) -> list[Number]:
-        return self.decrypt_all(boxes)
+        return [self.decrypt(c) for c in boxes]
 
     def encrypt(self, m: Number, rng: Coins) -> Box:
         return self.public.encrypt(m, rng)
-
-    def encrypt_all(self, values: Sequence[Number], rng: Coins) -> list[Box]:
-        return self.public.encrypt_all(values, rng)
 
 
 def raise_box(tape: Tape, c: Box, k: Number) -> Box:

@@ -125,7 +125,8 @@ class Ofaa(Summed):
     ) -> SharedPolynomial:
         """Return the specification with one noise on the sum; InputError for `trust` local or released row counts."""
         if self.trust != "central":
-            raise InputError("trust.not_central", method=self.name, got=self.trust)
+            wanted = "central, because it has one noise"
+            raise InputError("secure_sum.other_setting", name="trust", method=self.name, wanted=wanted, got=self.trust)
         require_hidden_sizes(self, announced, "has no use for the number of rows")
         return SharedPolynomial(self, public, target, threat_model, announced)
 

@@ -136,11 +136,9 @@ class Ofpa(Method):
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
     ) -> SharedPerturbedModels:
-        """Return the average by a secure sum; InputError for noise as published, and for more than one round."""
-        if target.calibration != "proven":
-            raise InputError("calibration.not_in_secure_sum", method=self.name, got=target.calibration)
+        """Return the average by a secure sum; InputError for more than one round."""
         if self.rounds != 1:
-            raise InputError("rounds.not_in_secure_sum", method=self.name, got=self.rounds)
+            raise InputError("secure_sum.other_setting", name="rounds", method=self.name, wanted="1", got=self.rounds)
         return SharedPerturbedModels(self, public, target, threat_model, announced)
 
     def perturbation(self, target: Target, n: int, dimension: int) -> ObjectivePerturbation:

@@ -19,15 +19,13 @@ from typing import ClassVar
 from typing_extensions import override
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import GradientSteps, softmax_step
 from smc_dp.methods.gradients.featured import FeaturedMethod
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.method import check_count
-from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_rows import RowBounds
-from smc_dp.privacy.distributed import RoundBound, SharedRounds, sums_signal
+from smc_dp.privacy.distributed import RoundBound
 from smc_dp.privacy.pathak2010 import LARGEST_N
-from smc_dp.privacy.target import Target
 
 FEWEST_SUMS, MOST_SUMS = 4, 100
 _MOST_ROWS = 10**12
@@ -52,44 +50,38 @@ class GradientDescent(FeaturedMethod):
         known = self.rows is not None or self.adjacency != "replace"
         return self if known else replace(self, rows=sum(sizes))
 
-    def number(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> int:
+    def number(self, sums: GradientSums) -> int:
         """Return n: as set; else the sum of known sizes, where neighbours share them; else the largest there may be.
 
         InputError where no cap was announced either.
         """
         if self.rows is not None:
             return self.rows
-        if public.sizes is not None and self.adjacency == "replace":
-            return sum(public.sizes)
-        if announced.most_rows == LARGEST_N:  # with a step for so many rows nothing would be learnt
+        if sums.public.sizes is not None and self.adjacency == "replace":
+            return sum(sums.public.sizes)
+        if sums.announced.most_rows == LARGEST_N:  # with a step for so many rows nothing would be learnt
             raise InputError("rows.not_public", method=self.name)
-        return threat_model.parties * announced.most_rows
+        return sums.threat_model.parties * sums.announced.most_rows
 
     @override
-    def counted(self, n: int, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> int:
-        return self.number(public, threat_model, announced)
+    def counted(self, n: int, sums: GradientSums) -> int:
+        return self.number(sums)
 
     @override
-    def round_bounds(
-        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> tuple[RoundBound, ...]:
-        k, d = public.classes, public.dimension
+    def round_bounds(self, sums: GradientSums) -> tuple[RoundBound, ...]:
+        k, d = sums.public.classes, sums.public.dimension
         length = d if k == 2 else k * d
-        n = self.number(public, threat_model, announced)
-        found = sums_signal(n, target.mu, d, k, threat_model.honest, threat_model.parties)
-        sums = min(MOST_SUMS, max(FEWEST_SUMS, ceil(sqrt(8 * found))))
-        return (RoundBound(self.adjacency, length, RowBounds.of(k, weighted=public.weighted).gradient),) * sums
+        number = min(MOST_SUMS, max(FEWEST_SUMS, ceil(sqrt(8 * sums.signal(self.number(sums))))))
+        return (RoundBound(self.adjacency, length, RowBounds.of(k, weighted=sums.public.weighted).gradient),) * number
 
     @override
-    def steps(
-        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> GradientSteps:
-        n = self.number(public, threat_model, announced)
+    def steps(self, sums: GradientSums) -> GradientSteps:
+        public, k = sums.public, sums.public.classes
         # One over the largest curvature of n rows in the unit ball.
-        step = 4 if public.classes == 2 else softmax_step(public.classes)
-        return GradientSteps(public.classes, public.dimension, step / n, public.weighted)
+        step = 4 if k == 2 else softmax_step(k)
+        return GradientSteps(k, public.dimension, step / self.number(sums), public.weighted)
 
     @override
-    def caveats(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:
-        n = self.number(public, threat_model, announced)
+    def caveats(self, sums: GradientSums) -> tuple[str, ...]:
+        n = self.number(sums)
         return (f"The number of rows of all parties together is taken to be {n}, a public figure that is not covered.",)

@@ -56,11 +56,9 @@ class GradientSums:
     @cached_property
     def noise(self) -> SharedRounds:
         """Distributions of a party's shares, and the ring."""
-        target = self._noisy
-        bounds = self.method.round_bounds(self.public, target, self.threat_model, self.announced)
         return SharedRounds.calibrated(
-            target,
-            bounds,
+            self.noisy,
+            self.method.round_bounds(self),
             parties=self.threat_model.parties,
             honest=self.threat_model.honest,
             most_rows=self.announced.most_rows,
@@ -68,14 +66,14 @@ class GradientSums:
         )
 
     @property
-    def _noisy(self) -> Target:
+    def noisy(self) -> Target:
         """Target, or where no noise is wanted the least noise that there is, which is then not drawn."""
         return self.target if self.target.epsilon is not None else Target(HIGHEST, noise="ddg")
 
     @cached_property
     def steps(self) -> Steps:
         """Steps of the descent."""
-        return self.method.steps(self.public, self.noise, self.threat_model, self.announced)
+        return self.method.steps(self)
 
     @property
     def grid(self) -> Grid:
@@ -111,8 +109,7 @@ class GradientSums:
 
     def signal(self, n: int) -> float:
         """Return the signal with the noise of all parties, of n rows or those that `gd` takes to be public."""
-        mu, k = self._noisy.mu, self.public.classes
-        rows = self.method.counted(n, self.public, self.threat_model, self.announced)
+        mu, k, rows = self.noisy.mu, self.public.classes, self.method.counted(n, self)
         return sums_signal(rows, mu, self.public.dimension, k, self.threat_model.honest, self.threat_model.parties)
 
     def check(self, n: int) -> None:
@@ -153,7 +150,7 @@ class GradientSums:
     def _caveats(self) -> Iterator[str]:
         yield from self.threat_model.caveats()
         yield row_cap_caveat(self.announced)
-        yield from self.method.caveats(self.public, self.threat_model, self.announced)
+        yield from self.method.caveats(self)
 
 
 @dataclass(frozen=True)
@@ -185,6 +182,7 @@ class GradientMethod(Method):
     protects: ClassVar[Unit] = "record"
     noises: ClassVar[tuple[NoiseName, ...]] = ("ddg",)
     parts: ClassVar[tuple[int, ...]] = ()
+    sums_class: ClassVar[type[GradientSums]] = GradientSums
 
     @override
     def __post_init__(self) -> None:
@@ -197,7 +195,7 @@ class GradientMethod(Method):
         require_hidden_sizes(self, announced, "does not use the number of rows")
         if target.epsilon is not None:
             check_secure_noise(self, target.noise)
-        return GradientSums(self, public, target, threat_model, announced)
+        return self.sums_class(self, public, target, threat_model, announced)
 
     @classmethod
     @override
@@ -205,20 +203,18 @@ class GradientMethod(Method):
         return record_pair(cls())
 
     @abstractmethod
-    def round_bounds(
-        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> tuple[BlockBound, ...]:
+    def round_bounds(self, sums: GradientSums) -> tuple[BlockBound, ...]:
         """Return the bound on one record's contribution to each sum."""
 
     @abstractmethod
-    def steps(self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows) -> Steps:
+    def steps(self, sums: GradientSums) -> Steps:
         """Return the steps of the descent."""
 
-    def caveats(self, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> tuple[str, ...]:
+    def caveats(self, sums: GradientSums) -> tuple[str, ...]:
         """Return the caveats of this method alone."""
         return ()
 
-    def counted(self, n: int, public: Public, threat_model: ThreatModel, announced: AnnouncedRows) -> int:
+    def counted(self, n: int, sums: GradientSums) -> int:
         """Return the number of rows that the method assumes where there are n in all."""
         return n
 
@@ -229,9 +225,7 @@ class GradientMethod(Method):
         if target.epsilon is None:
             return no_guarantee(self.protects, self.adjacency, NO_NOISE)
         spec = self.spec(public, target)
-        return rounds_statement(
-            spec.noise, target, AGAINST_ALL_BUT_AGGREGATOR, self.caveats(public, spec.threat_model, spec.announced)
-        )
+        return rounds_statement(spec.noise, target, AGAINST_ALL_BUT_AGGREGATOR, self.caveats(spec))
 
     @override
     def functionality(self, public: Public, target: Target) -> Rounds:

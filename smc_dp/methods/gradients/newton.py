@@ -29,14 +29,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.federation import Public
 from smc_dp.methods.gradients.descent import NewtonSteps
 from smc_dp.methods.gradients.featured import FeaturedMethod
-from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.training.integer_readings import Units
 from smc_dp.methods.training.integer_rows import RowBounds
-from smc_dp.privacy.distributed import Curvature, RoundBound, SharedRounds
-from smc_dp.privacy.target import Target
+from smc_dp.privacy.distributed import Curvature, RoundBound
 
 SUMS = 8
 MOST_NEWTON_COLUMNS = 2000  # d (d + 1)/2 numbers of curvature are released, two million here
@@ -52,10 +50,9 @@ class Newton(FeaturedMethod):
     colour: ClassVar[str] = "#006d2c"
 
     @override
-    def round_bounds(
-        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> tuple[RoundBound, ...]:
-        bounds, d = RowBounds.of(public.classes, weighted=public.weighted), public.dimension
+    def round_bounds(self, sums: GradientSums) -> tuple[RoundBound, ...]:
+        public, d = sums.public, sums.public.dimension
+        bounds = RowBounds.of(public.classes, weighted=public.weighted)
         if d > MOST_NEWTON_COLUMNS:
             raise InputError("features.too_many_for_newton", most=MOST_NEWTON_COLUMNS, got=d)
         length = d if public.classes == 2 else public.classes * d
@@ -63,10 +60,9 @@ class Newton(FeaturedMethod):
         return (first, *(RoundBound(self.adjacency, length, bounds.gradient) for _ in range(SUMS - 1)))
 
     @override
-    def steps(
-        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> NewtonSteps:
+    def steps(self, sums: GradientSums) -> NewtonSteps:
         # The noise of all parties in an entry of the diagonal sets the floor.
-        k, d, unit = public.classes, public.dimension, Units.of(public.classes, weighted=public.weighted).curvature
-        deviation = sqrt(threat_model.parties * noise.distributions[0][1].variance) / unit
+        public, k, d = sums.public, sums.public.classes, sums.public.dimension
+        unit = Units.of(k, weighted=public.weighted).curvature
+        deviation = sqrt(sums.threat_model.parties * sums.noise.distributions[0][1].variance) / unit
         return NewtonSteps(k, d, CURVATURE_FLOOR * deviation * sqrt(2 * d), public.weighted)

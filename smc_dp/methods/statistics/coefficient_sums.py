@@ -56,6 +56,7 @@ class CoefficientMethod(GradientMethod):
     """Method whose coefficients have intervals: of whole rows without weights, and without reference levels."""
 
     whole_rows: ClassVar[bool] = True
+    sums_class: ClassVar[type[GradientSums]] = CoefficientSums
 
     @override
     def prepare(self, rows: Rows, public: Public) -> IntegerRows:
@@ -65,8 +66,7 @@ class CoefficientMethod(GradientMethod):
     def coefficients(self, public: Public) -> int:
         """Return the number of coefficients; raise InputError for rows of too many features."""
         if public.dimension > MOST_COEFFICIENTS:
-            got = public.dimension
-            raise InputError("features.too_many_coefficients", method=self.name, most=MOST_COEFFICIENTS, got=got)
+            raise InputError("features.too_many", name=self.name, most=MOST_COEFFICIENTS, got=public.dimension)
         return len(kept_features(public))
 
     @override

@@ -45,13 +45,9 @@ def table_blocks(columns: Sequence[Column], tables: str | None, by: str | None) 
     known = {frozenset((by, column.name)) for column in columns if by is not None}
     for text in () if tables is None else tables.split(BETWEEN_TABLES):
         names = [name.strip() for name in text.split(BETWEEN_COLUMNS)]
-        if len(names) != 2:
+        if len(names) != 2 or len({*names}) != 2 or frozenset(names) in known:
             raise InputError("describe.no_pair", got=shown(text.strip()))
-        if names[0] == names[1]:
-            raise InputError("describe.table_of_one_column", name=shown(names[0]))
         first, second = (find_level_column(columns, name, "tables") for name in names)
-        if frozenset(names) in known:
-            raise InputError("describe.table_twice", table=shown(text.strip()))
         known.add(frozenset(names))
         found.append(SumBlock(second, first))
     return tuple(found)

@@ -18,6 +18,7 @@ from typing_extensions import override
 from smc_dp.core.errors import InputError
 from smc_dp.data.columns import NumericColumn
 from smc_dp.data.federation import Public
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.neighbours import NeighbourPair, outcome_pair
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.coefficient_sums import (
@@ -29,7 +30,7 @@ from smc_dp.methods.statistics.coefficient_sums import (
 from smc_dp.methods.statistics.inference_steps import Inquiry
 from smc_dp.methods.statistics.least_squares_steps import GramNoise, LeastSquaresNoise, LeastSquaresSteps, ResidualNoise
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
-from smc_dp.privacy.distributed import GramBound, ResidualBound, SharedRounds, sums_signal
+from smc_dp.privacy.distributed import GramBound, ResidualBound, sums_signal
 from smc_dp.privacy.target import Calibration, Target
 
 
@@ -41,7 +42,7 @@ class LinearSums(CoefficientSums):
     @override
     def signal(self, n: int) -> float:
         among = self.threat_model
-        return sums_signal(n, self._noisy.mu, self.public.dimension, 2, among.honest, among.parties)
+        return sums_signal(n, self.noisy.mu, self.public.dimension, 2, among.honest, among.parties)
 
     @override
     def model_after(self, last: Inquiry) -> InferredModel:
@@ -68,6 +69,7 @@ class LinearRegression(CoefficientMethod):
     name: ClassVar[str] = "linear"
     colour: ClassVar[str] = "#00006c"
     regresses: ClassVar[bool] = True
+    sums_class: ClassVar[type[GradientSums]] = LinearSums
     parts: ClassVar[tuple[int, ...]] = (1, 8, 11)
 
     @classmethod
@@ -76,29 +78,24 @@ class LinearRegression(CoefficientMethod):
         return outcome_pair(cls())
 
     @override
-    def shared(self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows) -> LinearSums:
+    def shared(
+        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
+    ) -> GradientSums:
         if public.classes:
             raise InputError("classes.of_no_number", method=self.name, got=public.classes)
-        made = super().shared(public, target, threat_model, announced)
-        return LinearSums(self, made.public, made.target, made.threat_model, made.announced)
+        return super().shared(public, target, threat_model, announced)
 
     @override
-    def round_bounds(
-        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> tuple[GramBound, GramBound, ResidualBound]:
-        p = self.coefficients(public)
+    def round_bounds(self, sums: GradientSums) -> tuple[GramBound, GramBound, ResidualBound]:
+        p = self.coefficients(sums.public)
         gram = GramBound(self.adjacency, p)
         return gram, gram, ResidualBound(self.adjacency, p)
 
     @override
-    def steps(
-        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> LeastSquaresSteps:
-        first, second, last = noise.deviations(threat_model.parties)
-        gram = (GramNoise(*first), GramNoise(*second))
-        return LeastSquaresSteps(
-            kept_features(public), public.dimension, public.box, LeastSquaresNoise(gram, ResidualNoise(*last))
-        )
+    def steps(self, sums: GradientSums) -> LeastSquaresSteps:
+        public, (first, second, last) = sums.public, sums.noise.deviations(sums.threat_model.parties)
+        noise = LeastSquaresNoise((GramNoise(*first), GramNoise(*second)), ResidualNoise(*last))
+        return LeastSquaresSteps(kept_features(public), public.dimension, public.box, noise)
 
 
 def _scale(public: Public) -> tuple[float, float]:

@@ -18,16 +18,13 @@ from typing import ClassVar
 from typing_extensions import override
 
 from smc_dp.data.federation import Public
+from smc_dp.methods.gradients.gradient_sums import GradientSums
 from smc_dp.methods.method import require_two_classes
 from smc_dp.methods.statistics.coefficient_inference import InferenceNoise
-from smc_dp.methods.statistics.coefficient_sums import (
-    CoefficientMethod,
-    CoefficientSums,
-    kept_features,
-)
+from smc_dp.methods.statistics.coefficient_sums import CoefficientMethod, kept_features
 from smc_dp.methods.statistics.inference_steps import InferenceSteps
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
-from smc_dp.privacy.distributed import InferenceBound, SharedRounds
+from smc_dp.privacy.distributed import InferenceBound
 from smc_dp.privacy.target import Target
 
 
@@ -43,20 +40,15 @@ class LogisticCoefficients(CoefficientMethod):
     @override
     def shared(
         self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> CoefficientSums:
+    ) -> GradientSums:
         require_two_classes(public.classes, self)
-        made = super().shared(public, target, threat_model, announced)
-        return CoefficientSums(self, made.public, made.target, made.threat_model, made.announced)
+        return super().shared(public, target, threat_model, announced)
 
     @override
-    def round_bounds(
-        self, public: Public, target: Target, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> tuple[InferenceBound, ...]:
-        return (InferenceBound(self.adjacency, self.coefficients(public)),) * len(self.parts)
+    def round_bounds(self, sums: GradientSums) -> tuple[InferenceBound, ...]:
+        return (InferenceBound(self.adjacency, self.coefficients(sums.public)),) * len(self.parts)
 
     @override
-    def steps(
-        self, public: Public, noise: SharedRounds, threat_model: ThreatModel, announced: AnnouncedRows
-    ) -> InferenceSteps:
-        each = tuple(InferenceNoise(*found) for found in noise.deviations(threat_model.parties))
-        return InferenceSteps(kept_features(public), public.dimension, public.box, each)
+    def steps(self, sums: GradientSums) -> InferenceSteps:
+        each = tuple(InferenceNoise(*found) for found in sums.noise.deviations(sums.threat_model.parties))
+        return InferenceSteps(kept_features(sums.public), sums.public.dimension, sums.public.box, each)

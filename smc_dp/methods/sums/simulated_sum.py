@@ -55,7 +55,8 @@ def require_secure_sum(method: Any, target: Target) -> None:
     if not has_secure_sum(method):
         raise InputError("trust.no_secure_sum", method=method.name)
     if target.calibration != "proven":
-        raise InputError("calibration.not_in_secure_sum", method=method.name, got=target.calibration)
+        got = target.calibration
+        raise InputError("secure_sum.other_setting", name="calibration", method=method.name, wanted="proven", got=got)
     check_secure_noise(method, target.noise)
 
 

@@ -73,18 +73,12 @@ def answers_of(predictor: PredictFunction, X: Array, classes: int, name: str) ->
     except Exception as error:
         raise InputError("learner.predictions_failed", party=name, reason=_reason(error)) from error
     if answers.shape != (len(X),) or answers.dtype.kind not in "biuf":
-        raise InputError(
-            "learner.predictions_no_classes",
-            party=name,
-            wanted=len(X),
-            shape=str(answers.shape),
-            dtype=str(answers.dtype),
-        )
-    known = np.isin(answers, np.arange(classes))
-    if not known.all():
-        wrong = answers[~known][0].item()
-        raise InputError("learner.predictions_unknown_class", party=name, most=classes - 1, got=shown(wrong))
-    return answers.astype(np.int64)
+        got = f"shape {answers.shape} of {answers.dtype}"
+    elif (known := np.isin(answers, np.arange(classes))).all():
+        return answers.astype(np.int64)
+    else:
+        got = shown(answers[~known][0].item())
+    raise InputError("learner.predictions_no_classes", party=name, wanted=len(X), most=classes - 1, got=got)
 
 
 def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> PredictFunction:
@@ -102,7 +96,8 @@ def _fit(learner: LocalLearner, X: Array, y: IntArray, name: str) -> PredictFunc
     except Exception as error:
         raise InputError("learner.training_failed", party=name, reason=_reason(error)) from error
     if not callable(predictor):
-        raise InputError("learner.no_predictor", party=name, got=shown(predictor))
+        reason = f"wanted a function that predicts, got {shown(predictor)}"
+        raise InputError("learner.training_failed", party=name, reason=reason)
     checked: PredictFunction = predictor
     return checked
 

@@ -68,15 +68,14 @@ class FourierFeatures:
     def of(cls, setting: str) -> Self:
         """Read `fourier:D` or `fourier:D:BANDWIDTH`; raise InputError for another text or a number out of range."""
         said = _SETTING.fullmatch(setting)
-        if said is None:
-            raise InputError("features.unknown", got=shown(setting))
-        count, bandwidth = int(said[1]), DEFAULT_BANDWIDTH if said[2] is None else Fraction(said[2])
-        if count % 2 or not FEWEST_FEATURES <= count <= MOST_FEATURES:
-            raise InputError("features.wrong_number", least=FEWEST_FEATURES, most=MOST_FEATURES, got=count)
-        if not LEAST_BANDWIDTH <= bandwidth <= LARGEST_BANDWIDTH:
-            least, most = str(LEAST_BANDWIDTH), str(LARGEST_BANDWIDTH)
-            raise InputError("features.wrong_bandwidth", least=least, most=most, got=said[2])
-        return cls(setting, count, bandwidth)
+        if said is not None:
+            count, bandwidth = int(said[1]), DEFAULT_BANDWIDTH if said[2] is None else Fraction(said[2])
+            fits = count % 2 == 0 and FEWEST_FEATURES <= count <= MOST_FEATURES
+            if fits and LEAST_BANDWIDTH <= bandwidth <= LARGEST_BANDWIDTH:
+                return cls(setting, count, bandwidth)
+        least, largest = str(LEAST_BANDWIDTH), str(LARGEST_BANDWIDTH)
+        got, fewest, most = shown(setting), FEWEST_FEATURES, MOST_FEATURES
+        raise InputError("features.unknown", fewest=fewest, most=most, least=least, largest=largest, got=got)
 
     def dimension(self, columns: int) -> int:
         """Return the length of a row of so many numbers with its features."""
@@ -86,7 +85,7 @@ class FourierFeatures:
         """Raise InputError for rows of so many numbers that the frequencies would take too much memory and time."""
         most = min(MOST_FREQUENCIES * 2 // self.count, MOST_INTEGER_COLUMNS - self.count)
         if columns > most:
-            raise InputError("features.too_many_columns", setting=self.setting, most=most, got=columns)
+            raise InputError("features.too_many", name=self.setting, most=most, got=columns)
 
     def integers(self, X: Array) -> SmallIntArray:
         """Return rows of the unit ball, (n, d), with their features on the grid of rows: (n, d + D).

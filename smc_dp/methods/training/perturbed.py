@@ -5,16 +5,11 @@ floats alone cannot promise a gradient of at most tau. Therefore f = c + u, wher
 exact rationals and |u| <= 1/modulus at the minimiser, whatever the linear term is: the gradient at f is
 (1/n) sum of l'(y f.x) y x + modulus u, in which the linear term has cancelled. What floats then leave uncertain are the
 margins y f.x, and they matter only to rows on whose margin the slope depends.
-
-Newton's method needs care where the slope has kinks (Huber). A full step is taken when it halves the shortest gradient
-seen; otherwise the convex objective is searched along the step. The former happens finitely often and the latter
-lowers the objective by a fixed multiple of the squared gradient, so the gradient gets as short as is wanted.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -24,13 +19,10 @@ from flint import arb, arb_mat, ctx, fmpq
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import middle_and_bound
-from smc_dp.methods.training.newton import Evaluate
+from smc_dp.methods.training.newton import BALL_PATIENCE, FLOAT_PATIENCE, descend
 from smc_dp.methods.training.solver import PUBLIC_TAU, row_blocks, summation_depth
 
 _PRECISION = 128
-_PATIENCE = 20  # steps without a shorter gradient after which floats are left for balls
-_ENDLESS = 10_000  # such steps in balls: the objective falls at each, and the gradient has to follow
-_HALVINGS = 100
 _ROUNDS = 50
 _TRIFLE = 2.0**-40  # of the trace: 2^13 times its rounding error
 
@@ -94,13 +86,13 @@ class Logistic:
 Loss = Huber | Logistic
 
 
-def minimise_uncertified(loss: Loss, X: Array, y: Array, modulus: float, *, tolerance: float = 1e-11) -> Array:
-    """Minimise without a linear term, (d,), to this gradient norm or where floats gain nothing more.
+def minimise_uncertified(loss: Loss, X: Array, y: Array, modulus: float) -> Array:
+    """Minimise without a linear term, (d,), to a gradient norm of 1e-11 or where floats gain nothing more.
 
     Not certified, for releases without noise. X: (n, d), finite; y: (n,) in {-1, +1}; modulus positive.
     """
     problem = _Problem(loss, y[:, np.newaxis] * X, modulus, np.zeros(len(y)))
-    u, _ = _descend(np.zeros(X.shape[1]), problem.evaluate, problem.hessian, tolerance, _PATIENCE)
+    u, _ = descend(np.zeros(X.shape[1]), problem.evaluate, problem.hessian, 1e-11, FLOAT_PATIENCE)
     return u
 
 
@@ -117,7 +109,7 @@ def minimise_perturbed(
     floats = np.array([float(c) for c in centre])
     problem = _Problem(loss, rows, modulus, rows @ floats)
     # An eighth of tau: the rest is left for the rounding charge.
-    u, size = _descend(np.zeros(len(floats)), problem.evaluate, problem.hessian, tau / 8, _PATIENCE)
+    u, size = descend(np.zeros(len(floats)), problem.evaluate, problem.hessian, tau / 8, FLOAT_PATIENCE)
     point = _moved(centre, u)
     if size + _rounding_charge(problem, float(np.linalg.norm(floats)), u) <= tau:
         return point
@@ -158,49 +150,6 @@ class _Problem:
         return H + (self.modulus + _TRIFLE * float(np.trace(H))) * np.eye(len(u))
 
 
-def _descend(
-    u: Array, evaluate: Evaluate, hessian: Callable[[Array], Array], target: float, patience: int
-) -> tuple[Array, float]:
-    """Take Newton steps from u until the gradient is short, or for long gets no shorter: the best point, its bound.
-
-    A step that lowers the objective may lengthen the gradient, many times over where the regulariser is weak.
-    """
-    gradient, size = evaluate(u)
-    best, shortest, since = u, size, 0
-    while shortest > target and since <= patience:
-        direction = -scipy.linalg.cho_solve(scipy.linalg.cho_factor(hessian(u)), gradient)
-        candidate = u + direction
-        new_gradient, size = evaluate(candidate)
-        if size > shortest / 2:
-            candidate, new_gradient, size = _along(u, direction, float(gradient @ direction), evaluate)
-        u, gradient, since = candidate, new_gradient, since + 1
-        if size < shortest:
-            best, shortest, since = u, size, 0
-    return best, shortest
-
-
-def _along(u: Array, direction: Array, steepness: float, evaluate: Evaluate) -> tuple[Array, Array, float]:
-    """Search the direction for a step where the objective falls at most half as steeply, and does not yet rise.
-
-    Along a line the derivative grows, from the steepness < 0 on, so bisection finds such a step.
-    """
-    low, high, t = 0.0, math.inf, 1.0
-    for _ in range(_HALVINGS):
-        candidate = u + t * direction
-        gradient, size = evaluate(candidate)
-        slope = float(gradient @ direction)
-        if slope > 0:
-            high = t
-        elif slope < steepness / 2:
-            low = t
-        else:
-            break
-        t = 2 * t if high == math.inf else (low + high) / 2
-        if t in (low, high):
-            break
-    return candidate, gradient, size
-
-
 def _rounding_charge(problem: _Problem, centre_length: float, u: Array) -> float:
     """Bound what float evaluation can hide of the gradient's norm, for rows of norm at most 1.
 
@@ -238,7 +187,7 @@ def _continued(
     with ctx.workprec(bits):
         margins = _margins_in_balls(problem.rows, [_exact(f) for f in start])
     near = _Problem(problem.loss, problem.rows, problem.modulus, np.array([float(m.mid()) for m in margins]))
-    u, bound = _descend(np.zeros(len(start)), evaluate, near.hessian, tau, _ENDLESS)
+    u, bound = descend(np.zeros(len(start)), evaluate, near.hessian, tau, BALL_PATIENCE)
     return _moved(start, u), bound
 
 

@@ -16,7 +16,7 @@ import scipy
 from smc_dp.core.arrays import Array
 from smc_dp.methods.training.balls import softmax_gradient_in_balls
 from smc_dp.methods.training.classes import code, coordinate_count
-from smc_dp.methods.training.newton import in_floats, newton
+from smc_dp.methods.training.newton import BALL_PATIENCE, FLOAT_PATIENCE, descend, in_floats
 from smc_dp.methods.training.solver import PUBLIC_TAU, row_blocks, summation_depth
 
 _SMALLEST_MU = 2.0**-29  # below it the float nearest to the minimiser may have a longer gradient than is allowed
@@ -97,17 +97,19 @@ class SoftLabelObjective:
 
 def minimise_soft(objective: SoftLabelObjective, *, tolerance: float = 1e-11) -> Array:
     """Minimise over V: (p, d), up to the tolerance in the norm of the gradient or where floats gain nothing more."""
-    v, _ = newton(np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance)
+    v, _ = descend(
+        np.zeros(objective.T.size), in_floats(objective.gradient), objective.hessian, tolerance, FLOAT_PATIENCE
+    )
     return v.reshape(objective.T.shape)
 
 
-def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) -> Array:
+def certified(X: Array, alpha: Array, mu: float) -> Array:
     """Minimise over V: (p, d) for soft labels alpha: (N, C); the gradient's norm is surely at most PUBLIC_TAU.
 
     X: (N, d), rows of the unit ball. It never refuses: what floats cannot certify is continued in ball arithmetic.
     """
     objective = SoftLabelObjective(X, statistic(X, alpha), alpha.shape[1], mu)
-    V = minimise_soft(objective, tolerance=tolerance)
+    V = minimise_soft(objective)
     measured = float(np.linalg.norm(objective.gradient(V.ravel())))
     charged = measured + rounding_charge(len(X), alpha.shape[1], X.shape[1], float(np.linalg.norm(V)))
     if charged <= PUBLIC_TAU:
@@ -116,7 +118,7 @@ def certified(X: Array, alpha: Array, mu: float, *, tolerance: float = 1e-11) ->
     def in_balls(v: Array) -> tuple[Array, float]:
         return softmax_gradient_in_balls(mu, v.reshape(V.shape), X, alpha, objective.B)
 
-    v, charged = newton(V.ravel(), in_balls, objective.hessian, PUBLIC_TAU)
+    v, charged = descend(V.ravel(), in_balls, objective.hessian, PUBLIC_TAU, BALL_PATIENCE)
     if charged > PUBLIC_TAU:
         raise ArithmeticError("Newton's method stalled above the public tolerance; strong convexity excludes this")
     return v.reshape(V.shape)

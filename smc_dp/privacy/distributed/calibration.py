@@ -18,9 +18,9 @@ from smc_dp.privacy.distributed.share_distributions import (
     ShareDistribution,
     WholeShares,
 )
-from smc_dp.privacy.gaussian import LEAST_VARIANCE, mu_above, variance_for
+from smc_dp.privacy.gaussian import LEAST_VARIANCE, variance_for
 from smc_dp.privacy.grid import Grid
-from smc_dp.privacy.output import GRID, implied_epsilon, no_guarantee
+from smc_dp.privacy.output import GRID, gaussian_statement, no_guarantee
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit, round_up
 from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target, few_digits
 
@@ -98,9 +98,7 @@ def shared_statement(
     """State what a sum with these shares guarantees against whoever holds all but H honest ones of them."""
     shares, D = noise.distribution, noise.sensitivity
     if isinstance(shares, GaussianShares):
-        rho, mu = shares.rho(D), mu_above(shares.mu_squared(D))
-        epsilon, delta = round_up(implied_epsilon(rho, mu, target)), round_up(target.delta)
-        return PrivacyStatement("zcdp", epsilon, delta, unit, adjacency, adversary, caveats, round_up(rho), mu)
+        return gaussian_statement(shares.rho(D), shares.mu_squared(D), target, unit, adjacency, adversary, caveats)
     if isinstance(shares, WholeShares):
         return PrivacyStatement("pure", round_up(shares.epsilon(D)), 0.0, unit, adjacency, adversary, caveats)
     missed = shares.delta(D)

@@ -44,9 +44,9 @@ from smc_dp.core.errors import InputError
 from smc_dp.privacy.distributed.block_bound import BlockBound, NoisyBlock
 from smc_dp.privacy.distributed.calibration import MOST_RING_BITS, ring_bits
 from smc_dp.privacy.distributed.share_distributions import MOST_COORDINATES, GaussianShares
-from smc_dp.privacy.gaussian import VARIANCE_LOST, mu_above
-from smc_dp.privacy.output import implied_epsilon
-from smc_dp.privacy.statement import PrivacyStatement, round_up
+from smc_dp.privacy.gaussian import VARIANCE_LOST
+from smc_dp.privacy.output import gaussian_statement
+from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.privacy.target import Target
 
 FREE_CURVATURE_RATIO = Fraction(1, 2)
@@ -194,9 +194,8 @@ def rounds_statement(
     rounds: SharedRounds, target: Target, adversary: str, caveats: tuple[str, ...] = ()
 ) -> PrivacyStatement:
     """State what R sums with these shares guarantee a record against whoever holds all but H honest ones of each."""
-    mu, adjacency = mu_above(rounds.mu_squared), rounds.steps[0].adjacency
-    epsilon, delta = round_up(implied_epsilon(rounds.rho, mu, target)), round_up(target.delta)
-    return PrivacyStatement("zcdp", epsilon, delta, "record", adjacency, adversary, caveats, round_up(rounds.rho), mu)
+    adjacency = rounds.steps[0].adjacency
+    return gaussian_statement(rounds.rho, rounds.mu_squared, target, "record", adjacency, adversary, caveats)
 
 
 def sums_signal(n: int, mu: float | Fraction, d: int, k: int, honest: int, parties: int) -> float:

@@ -20,8 +20,13 @@ ChargeEnd: TypeAlias = Literal["released", "refunded"]
 Value: TypeAlias = str | int | None
 
 LONGEST_MECHANISM, LONGEST_PARTY = 100, 200
-_HEX = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_DIGEST = ("64 hexadecimal digits", re.compile("[0-9a-f]{64}", re.ASCII))
+_FORMS = {
+    **dict.fromkeys(("dataset", "run", "previous", "digest", "approval"), _DIGEST),
+    "date": ("one such as 2026-01-31T12:00:00Z", re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)),
+    "mechanism": (f"up to {LONGEST_MECHANISM} printable characters", re.compile(f".{{1,{LONGEST_MECHANISM}}}")),
+    "party": (f"up to {LONGEST_PARTY} printable characters", re.compile(f".{{1,{LONGEST_PARTY}}}")),
+}
 _NUMBERS = ("epsilon", "delta", "rho", "mu")
 _SUBJECT = ("dataset", "unit", "adjacency", "mechanism", "kind", "epsilon", "delta")
 _HOLDS: Mapping[str, tuple[str, ...]] = {
@@ -140,19 +145,10 @@ def _check_presence(where: str, values: Mapping[str, Any], state: Any) -> None:
 
 
 def _check_texts(where: str, entry: Entry) -> None:
-    for name in ("dataset", "run", "previous", "digest", "approval"):
+    for name, (wanted, form) in _FORMS.items():
         value = getattr(entry, name)
-        if value is not None and not (isinstance(value, str) and _HEX.fullmatch(value)):
-            raise InputError("ledger_entry.no_digest", where=where, name=name, got=shown(value))
-    if not isinstance(entry.date, str) or not _DATE.fullmatch(entry.date):
-        raise InputError("ledger_entry.bad_date", where=where, got=shown(entry.date))
+        if value is not None and not (isinstance(value, str) and value.isprintable() and form.fullmatch(value)):
+            raise InputError("ledger_entry.bad_field", where=where, name=name, wanted=wanted, got=shown(value))
     if entry.refers is not None and type(entry.refers) is not int:
-        raise InputError("ledger_entry.bad_reference", where=where, got=shown(entry.refers))
-    if not _is_plain(entry.mechanism, LONGEST_MECHANISM):
-        raise InputError("ledger_entry.bad_mechanism", where=where, most=LONGEST_MECHANISM)
-    if not _is_plain(entry.party, LONGEST_PARTY):
-        raise InputError("ledger_entry.bad_party", where=where, most=LONGEST_PARTY)
-
-
-def _is_plain(called: object, most: int) -> bool:
-    return called is None or (isinstance(called, str) and called.isprintable() and 0 < len(called) <= most)
+        got = shown(entry.refers)
+        raise InputError("ledger_entry.bad_field", where=where, name="refers", wanted="the number of an entry", got=got)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
-from typing import get_args
 
-from smc_dp.core.errors import InputError, check_one_of, shown
+from smc_dp.core.errors import InputError, shown
 from smc_dp.privacy.gaussian import in_reach
-from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit, round_up
+from smc_dp.privacy.statement import Adjacency, GuaranteeKind, PrivacyStatement, Unit, check_neighbours, round_up
 from smc_dp.privacy.target import epsilon_for
 
 _LARGEST = Fraction(10**100)
@@ -36,24 +35,20 @@ class Guarantee:
     mu: Fraction | None = None
 
     def __post_init__(self) -> None:
-        check_one_of("unit", self.unit, get_args(Unit))
-        check_one_of("adjacency", self.adjacency, get_args(Adjacency))
-        if (self.unit == "party") != (self.adjacency == "party"):
-            raise InputError("guarantee.adjacency_of_other_unit", unit=self.unit, got=shown(self.adjacency))
+        check_neighbours(self.unit, self.adjacency)
         if self.kind not in ("pure", "approx", "zcdp"):
             raise InputError("guarantee.not_chargeable", got=shown(self.kind))
-        if not LEAST_EPSILON <= self.epsilon <= _LARGEST:
-            raise InputError("guarantee.epsilon_out_of_range")
-        if self.delta != 0 if self.kind == "pure" else not 1 / _LARGEST <= self.delta < 1:
-            raise InputError("guarantee.delta_not_of_kind", kind=self.kind)
-        if (self.rho is not None) != (self.kind == "zcdp"):
-            raise InputError("guarantee.rho_not_of_kind", kind=self.kind)
-        if self.rho is not None and not 1 / _LARGEST <= self.rho <= _LARGEST:
-            raise InputError("guarantee.rho_out_of_range")
-        if self.mu is not None and self.kind != "zcdp":
-            raise InputError("guarantee.mu_not_of_kind", kind=self.kind)
-        if self.mu is not None and not in_reach(self.mu**2):
-            raise InputError("guarantee.mu_out_of_range")
+        for name, value, has in (
+            ("epsilon", self.epsilon, True),
+            ("delta", self.delta or None, self.kind != "pure"),
+            ("rho", self.rho, self.kind == "zcdp"),
+        ):
+            if (value is not None) != has or (value is not None and not 1 / _LARGEST <= value <= _LARGEST):
+                raise InputError("guarantee.wrong_figure", name=name, kind=self.kind)
+        if self.delta >= 1:
+            raise InputError("guarantee.wrong_figure", name="delta", kind=self.kind)
+        if self.mu is not None and not (self.kind == "zcdp" and in_reach(self.mu**2)):
+            raise InputError("guarantee.wrong_figure", name="mu", kind=self.kind)
 
     @property
     def of_records(self) -> Guarantee | None:

@@ -33,6 +33,7 @@ from smc_dp.privacy.ledger.signed_note import (
     VerifierKey,
     cosigned_at,
     hash_lines,
+    malformed_note,
     read_hash,
     read_size,
     sign_note,
@@ -152,7 +153,7 @@ class HeadRequest:
         """Read requests with an empty line between them; InputError for any other bytes."""
         parts = content.removesuffix(b"\n").split(b"\n\n")
         if len(parts) % 3:
-            raise InputError("note.malformed")
+            raise malformed_note()
         return [cls.read(b"%b\n\n%b\n\n%b\n" % tuple(parts[at : at + 3])) for at in range(0, len(parts), 3)]
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any, NamedTuple
 
 from typing_extensions import override
@@ -308,27 +308,25 @@ def account_of(release: Guarantee | PrivacyStatement) -> Account:
 def _check_chain(history: History) -> None:
     previous = history.start
     for place, entry in enumerate(history.entries, start=1):
-        if entry.number != place:
-            raise BrokenLedgerError("ledger.entry_missing", number=place, found=entry.number)
-        if entry.previous != previous:
-            raise BrokenLedgerError("ledger.entry_out_of_chain", number=place)
+        if (entry.number, entry.previous) != (place, previous):
+            raise BrokenLedgerError("ledger.entry_out_of_order", number=place)
         if entry.digest != entry.computed():
             raise BrokenLedgerError("ledger.entry_changed", number=place)
         previous = entry.digest
 
 
 def _check_order(history: History) -> None:
-    states = [entry.state for entry in history.entries]
-    if states[:1] != ["limit"] or "limit" in states[1:]:
-        raise BrokenLedgerError("ledger.limit_not_first")
-    outcomes = [entry.refers for entry in history.entries if entry.refers is not None]
-    for entry in history.entries:
-        if entry.refers is not None and not (
-            1 <= entry.refers < entry.number and states[entry.refers - 1] == "reserved"
-        ):
-            raise BrokenLedgerError("ledger.no_reservation", number=entry.number)
-    if repeated := [a for a, b in pairwise(sorted(outcomes)) if a == b]:
-        raise BrokenLedgerError("ledger.two_outcomes", number=repeated[0])
+    """Raise BrokenLedgerError unless the limit comes first and alone, and each outcome once and after its charge."""
+    if not history.entries:
+        raise BrokenLedgerError("ledger.entry_out_of_order", number=1)
+    open_charges = set[int | None]()
+    for place, entry in enumerate(history.entries, start=1):
+        settles = entry.refers is not None
+        if (entry.state == "limit") != (place == 1) or (settles and entry.refers not in open_charges):
+            raise BrokenLedgerError("ledger.entry_out_of_order", number=place)
+        open_charges.discard(entry.refers)
+        if entry.state == "reserved":
+            open_charges.add(place)
 
 
 def _over_budget(standing: Standing, after: Standing, guarantee: Guarantee) -> OverBudgetError:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +16,8 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
+from smc_dp.core.database import create_database, transaction
 from smc_dp.core.errors import InputError
-from smc_dp.core.writing import sync_folder
 from smc_dp.privacy.ledger import storage
 from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, ChargeEnd, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
@@ -50,20 +49,14 @@ class Ledger:
         """Create a ledger with this limit for each account, of this party if named; InputError when the file exists."""
         key = secrets.token_bytes(_KEY_BYTES)
         first = History.begin(_start(key), Limit(epsilon, delta), _now(), party).entries[0]
-        partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-        try:
-            os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            with storage.naming_faults(path):
-                _write_new(partial, key, first)
-            os.link(partial, path)  # whole or not at all, and never over another
-            sync_folder(path.parent)
-        except FileExistsError:
-            raise InputError("ledger.exists").within(f"ledger {path}") from None
-        except OSError as error:
-            unwritable = InputError("ledger.not_made", reason=error.strerror)
-            raise unwritable.within(f"ledger {path}") from None
-        finally:
-            partial.unlink(missing_ok=True)
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.executescript(f"BEGIN; {storage.SCHEMA} {''.join(storage.ADD_LATER_COLUMNS)}")
+            connection.execute("INSERT INTO secret VALUES (?)", (key,))
+            connection.execute(_INSERT, tuple(first.values().values()))
+            connection.execute("COMMIT")
+
+        create_database(path, f"ledger {path}", storage.connect_ledger, write)
         return cls.open(path)
 
     @classmethod
@@ -146,19 +139,13 @@ class Ledger:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[tuple[bytes, History]]:
-        with storage.naming_faults(self.path):
-            self._connection.execute(begin)
-            try:
-                yield self._read()
-                self._connection.execute("COMMIT")
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+        with storage.naming_faults(self.path), transaction(self._connection, begin):
+            yield self._read()
 
     def _read(self) -> tuple[bytes, History]:
         keys = self._connection.execute("SELECT key FROM secret LIMIT 2").fetchall()
         if len(keys) != 1 or not isinstance(keys[0][0], bytes) or len(keys[0][0]) != _KEY_BYTES:
-            raise InputError("ledger.no_key")
+            raise InputError("ledger.not_readable", reason="wanted one key")
         rows = self._connection.execute("SELECT * FROM entries ORDER BY number")
         key: bytes = keys[0][0]
         columns = [name for name, *_ in rows.description]  # an older ledger has fewer
@@ -172,17 +159,6 @@ def _start(key: bytes) -> str:
 
 def _now() -> str:
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _write_new(path: Path, key: bytes, first: Entry) -> None:
-    connection = storage.connect_ledger(path)
-    try:
-        connection.executescript(f"BEGIN; {storage.SCHEMA} {''.join(storage.ADD_LATER_COLUMNS)}")
-        connection.execute("INSERT INTO secret VALUES (?)", (key,))
-        connection.execute(_INSERT, tuple(first.values().values()))
-        connection.execute("COMMIT")
-    finally:
-        connection.close()
 
 
 def run_key(session_id: bytes, label: str) -> str:

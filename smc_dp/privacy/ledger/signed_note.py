@@ -50,11 +50,9 @@ class NoteSignature:
     def read(cls, line: str) -> NoteSignature:
         """Read a line, without its end; InputError for any other text."""
         name, space, encoded = line.removeprefix(_DASH).partition(" ")
-        if not line.startswith(_DASH) or not space or not is_key_name(name):
-            raise InputError("note.no_signature_line", got=shown(line))
         found = _from_base64(encoded)
-        if len(found) <= _ID_BYTES:
-            raise InputError("note.no_signature_line", got=shown(line))
+        if not line.startswith(_DASH) or not space or not is_key_name(name) or len(found) <= _ID_BYTES:
+            raise malformed_note()
         return cls(name, found[:_ID_BYTES], found[_ID_BYTES:])
 
 
@@ -69,14 +67,14 @@ class SignedNote:
     def read(cls, content: bytes) -> SignedNote:
         """Read a note; InputError for bytes that are not exactly one."""
         if len(content) > MOST_NOTE_BYTES:
-            raise InputError("note.too_long", most=MOST_NOTE_BYTES)
+            raise malformed_note()
         try:
             decoded = content.decode()
         except UnicodeDecodeError:
-            raise InputError("note.malformed") from None
+            raise malformed_note() from None
         text, gap, lines = decoded.rpartition("\n\n")
         if not gap or not lines.endswith("\n") or _CONTROL.search(decoded):
-            raise InputError("note.malformed")
+            raise malformed_note()
         return cls(f"{text}\n", tuple(map(NoteSignature.read, lines.removesuffix("\n").split("\n"))))
 
     def encode(self) -> bytes:
@@ -102,7 +100,7 @@ class Checkpoint:
         """Read the text of a note; InputError for one that is no checkpoint."""
         origin, size, root, *others = text.removesuffix("\n").split("\n") if text.count("\n") >= 3 else ("", "", "")
         if not origin or "" in others or not text.endswith("\n"):
-            raise InputError("checkpoint.malformed")
+            raise InputError("checkpoint.malformed", got=shown(text))
         return cls(origin, read_size(size), read_hash(root), tuple(others))
 
     @property
@@ -184,6 +182,11 @@ def _cosigned(text: str, time: int) -> bytes:
     return f"cosignature/v1\ntime {time}\n{text}".encode()
 
 
+def malformed_note() -> InputError:
+    """Return the refusal of bytes that are no signed note."""
+    return InputError("note.malformed", most=MOST_NOTE_BYTES)
+
+
 def is_key_name(name: str) -> bool:
     """Return whether a key may have this name: printable, without spaces and without a plus."""
     return 0 < len(name) <= _MOST_NAME and name.isprintable() and "+" not in name and not re.search(r"\s", name)
@@ -192,7 +195,7 @@ def is_key_name(name: str) -> bool:
 def read_size(text: str) -> int:
     """Read a number of leaves, decimal and without leading zeros; InputError for any other text."""
     if not _DECIMAL.fullmatch(text) or int(text) >= _MOST_SIZE:
-        raise InputError("checkpoint.no_size", got=shown(text))
+        raise InputError("checkpoint.malformed", got=shown(text))
     return int(text)
 
 
@@ -200,7 +203,7 @@ def read_hash(text: str) -> bytes:
     """Read a hash in base64; InputError for any other text."""
     found = _from_base64(text)
     if len(found) != HASH_BYTES:
-        raise InputError("checkpoint.no_hash", got=shown(text))
+        raise InputError("checkpoint.malformed", got=shown(text))
     return found
 
 

@@ -46,7 +46,7 @@ def open_checked(path: Path) -> sqlite3.Connection:
         connection = connect_ledger(path)
         try:
             if _form(connection) not in map(_wanted_form, (SCHEMA, "".join((SCHEMA, *ADD_LATER_COLUMNS)))):
-                raise InputError("ledger.other_version")
+                raise InputError("ledger.not_readable", reason="its tables are not those of this version")
         except BaseException:
             connection.close()
             raise
@@ -89,11 +89,11 @@ def _refuse_unusable(path: Path) -> None:
     try:
         found = path.lstat()
     except OSError as error:
-        raise InputError("ledger.file_not_read", reason=error.strerror) from None
+        raise InputError("ledger.not_readable", reason=error.strerror) from None
     if not stat.S_ISREG(found.st_mode):
-        raise InputError("ledger.no_plain_file")
+        raise InputError("ledger.not_readable", reason="wanted a plain file")
     if found.st_size > MOST_LEDGER_BYTES:
-        raise InputError("ledger.too_large", most=MOST_LEDGER_BYTES)
+        raise InputError("ledger.not_readable", reason=f"wanted at most {MOST_LEDGER_BYTES} bytes")
     _refuse_beside(path)
 
 
@@ -106,7 +106,7 @@ def _refuse_beside(path: Path) -> None:
     journal = path.with_name(f"{path.name}-journal")
     try:
         if any(os.path.lexists(path.with_name(path.name + ending)) for ending in ("-wal", "-shm")):
-            raise InputError("ledger.write_ahead_log")
+            raise InputError("ledger.foreign_journal")
         if not os.path.lexists(journal):
             return
         if not stat.S_ISREG(journal.lstat().st_mode) or journal.stat().st_size > MOST_LEDGER_BYTES:
@@ -114,14 +114,11 @@ def _refuse_beside(path: Path) -> None:
         with journal.open("rb") as file:
             file.seek(max(0, journal.stat().st_size - len(_OF_SEVERAL)))
             if file.read() == _OF_SEVERAL:
-                raise InputError("ledger.journal_of_several")
+                raise InputError("ledger.foreign_journal")
     except FileNotFoundError:  # another process has finished with it
         return
-    except OSError as error:
-        raise InputError(
-            "ledger.journal_not_read",
-            reason=error.strerror
-        ) from None  # fmt: skip
+    except OSError:
+        raise InputError("ledger.foreign_journal") from None
 
 
 def _form(connection: sqlite3.Connection) -> frozenset[tuple[object, ...]]:

@@ -9,7 +9,6 @@ witness for what came after it.
 
 from __future__ import annotations
 
-import os
 import secrets
 import sqlite3
 import time
@@ -18,9 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from protocols.crypto.identity import SEED_BYTES, Identity
-from smc_dp.core.database import open_database
+from smc_dp.core.database import create_database, open_database, transaction
 from smc_dp.core.errors import InputError, one_line, shown
-from smc_dp.core.writing import sync_folder
 from smc_dp.privacy.ledger.head import HeadRequest, generation_of, key_of, origin_of, verify_head
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, is_extension
 from smc_dp.privacy.ledger.signed_note import (
@@ -64,23 +62,13 @@ class Witness:
         """Create a witness with a new key under this name; InputError when the file exists."""
         if not is_key_name(name):
             raise InputError("witness.bad_name", got=shown(name))
-        partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-        try:
-            os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            connection = open_database(partial, _WAIT)
+
+        def write(connection: sqlite3.Connection) -> None:
             connection.executescript(f"BEGIN; {_SCHEMA}")
             connection.execute("INSERT INTO witness VALUES (?, ?)", (name, secrets.token_bytes(SEED_BYTES)))
             connection.execute("COMMIT")
-            connection.close()
-            os.link(partial, path)  # whole or not at all, and never over another
-            sync_folder(path.parent)
-        except FileExistsError:
-            raise InputError("witness.exists").within(f"witness {path}") from None
-        except (OSError, sqlite3.Error) as error:
-            reason = one_line(getattr(error, "strerror", None) or str(error))
-            raise InputError("witness.not_made", reason=reason).within(f"witness {path}") from None
-        finally:
-            partial.unlink(missing_ok=True)
+
+        create_database(path, f"witness {path}", lambda partial: open_database(partial, _WAIT), write)
         return cls.open(path)
 
     @classmethod
@@ -192,19 +180,13 @@ class Witness:
         with _naming_faults(self.path):
             rows = self._connection.execute("SELECT name, seed FROM witness LIMIT 2").fetchall()
         if len(rows) != 1 or len(rows[0][1]) != SEED_BYTES:
-            raise InputError("witness.no_key").within(f"witness {self.path}")
+            raise InputError("witness.not_usable", reason="wanted one key").within(f"witness {self.path}")
         return rows[0][0], Identity(rows[0][1])
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with _naming_faults(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+        with _naming_faults(self.path), transaction(self._connection, "BEGIN IMMEDIATE"):
+            yield
 
 
 @contextmanager

@@ -87,7 +87,7 @@ def test_a_ciphertext_is_the_definition_with_an_exponent_64_bits_longer_than_n(m
 @settings(max_examples=25)
 @given(st.lists(PLAINTEXTS, min_size=1, max_size=5), SEEDS)
 def test_addition(plaintexts: list[int], rng: Stream) -> None:
-    total = PUBLIC.add(*PUBLIC.encrypt_all(plaintexts, rng))
+    total = PUBLIC.add(*(PUBLIC.encrypt(m, rng) for m in plaintexts))
     assert opened_by_definition(total) == sum(plaintexts) % N
     assert type(total) is Ciphertext
 
@@ -104,7 +104,7 @@ def test_scaling(m: int, factors: list[int], rng: Stream) -> None:
 def test_blinding_and_refreshing(m: int, r: int, rng: Stream) -> None:
     c = PUBLIC.encrypt(m, rng)
     blinded, refreshed = PUBLIC.blind(c, r, rng), PUBLIC.refresh(c, rng)
-    assert KEY.decrypt_all([blinded, refreshed]) == [(m + r) % N, m]
+    assert [KEY.decrypt(c) for c in (blinded, refreshed)] == [(m + r) % N, m]
     assert (type(blinded), type(refreshed), type(c)) == (Uniform, Fresh, Fresh)
     assert len({c.value, blinded.value, refreshed.value}) == 3
 
@@ -267,7 +267,7 @@ def test_a_key_draws_exponents_of_the_length_that_it_says_and_blinds_without_any
     c = key.public.encrypt(5, rng)
     made = [c, key.encrypt(6, rng), key.public.refresh(c, rng)]
     assert rng.asked == [bits] * 3
-    assert KEY.decrypt_all(made) == [5, 6, 5]
+    assert [KEY.decrypt(c) for c in made] == [5, 6, 5]
     assert all(PUBLIC.admit(x.value) == Ciphertext(N, x.value) for x in made)
     rng.asked.clear()
     assert KEY.decrypt(key.public.blind(c, 1, rng)) == 6
@@ -298,7 +298,7 @@ def test_exponents_have_one_of_two_lengths_and_short_ones_are_never_the_longer()
 def test_narrow_plaintexts_are_those_of_decryption(bits: int, count: int) -> None:
     rng = Stream.insecure_from_seed(f"narrow {bits} {count}")
     values = [((1 << bits) - 1, 0, rng.bits(bits))[i % 3] for i in range(count)]
-    sent = KEY.encrypt_all(values, rng)
+    sent = [KEY.encrypt(m, rng) for m in values]
     assert KEY.decrypt_batch(sent, bits, rng) == values
 
 
@@ -309,8 +309,8 @@ def test_a_plaintext_longer_than_its_slot_changes_no_other(wrong: int, place: in
     rng = Stream.insecure_from_seed(f"long {wrong} {place}")
     values = [rng.bits(40) for _ in range(13)]
     values[place] = wrong
-    sent = KEY.encrypt_all(values, rng)
-    assert KEY.decrypt_batch(sent, 40, rng) == KEY.decrypt_all(sent) == values
+    sent = [KEY.encrypt(m, rng) for m in values]
+    assert KEY.decrypt_batch(sent, 40, rng) == values
     assert twins.decrypt_batch_unchecked(KEY, sent[:12], 40) != values[:12] or place == 12
 
 
@@ -318,7 +318,7 @@ def test_a_slot_one_bit_too_narrow_is_noticed_and_each_is_opened_alone(monkeypat
     rng, opened, real = Stream.insecure_from_seed("too narrow"), [], paillier.PrivateKey.decrypt
     monkeypatch.setattr(paillier.PrivateKey, "decrypt", lambda key, c: (opened.append(c), real(key, c))[1])
     values = [(1 << 39) + i for i in range(8)]
-    sent = KEY.encrypt_all(values, rng)
+    sent = [KEY.encrypt(m, rng) for m in values]
     assert (KEY.decrypt_batch(sent, 40, rng), opened) == (values, [])
     assert (KEY.decrypt_batch(sent, 39, rng), opened) == (values, sent)
     assert twins.decrypt_batch_unchecked(KEY, sent, 40) == values != twins.decrypt_batch_unchecked(KEY, sent, 39)

@@ -47,7 +47,7 @@ def used_paillier(encrypt: Callable[[paillier.PrivateKey, int, Stream], Any]) ->
     rng = Stream.from_system()
     key = paillier.generate(256, rng)
     sent = [encrypt(key, m, rng) for m in range(10)]
-    assert key.decrypt_all(sent) == list(range(len(sent)))
+    assert [key.decrypt(c) for c in sent] == list(range(len(sent)))
     key.public.encrypt(1, rng)
     return key.public.n
 

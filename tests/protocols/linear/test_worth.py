@@ -247,12 +247,6 @@ def test_24_nobody_publishes_before_go(monkeypatch: pytest.MonkeyPatch) -> None:
     assert early == []
 
 
-# 26: a box key for each link.
-
-
-# 28 and 29.
-
-
 def test_28_go_binds_the_share_of_charlie_too() -> None:
     given = linear((8, 3, 4))
     shares = dict(given.simulate().published)

@@ -78,9 +78,6 @@ def test_the_wire_is_the_same_for_all_data_and_all_coins(kind: str) -> None:
     assert len({tuple(traffic(t.run())) for t in worlds}) == 1
 
 
-# Step 1.4: who was moved where by pi_2.
-
-
 # What is not claimed: every such sentence comes true.
 
 SIZES = [0x6B1D0F35, 0x5EC4E701, 0x7A93C2E9]  # P2 is the smallest

@@ -28,13 +28,17 @@ def greetings(made: Setup) -> tuple[dict[str, Envelope], list[Envelope]]:
     return {e.sender: e for e in sent if e.kind == HELLO}, [e for e in sent if e.to == "P1"]
 
 
-def test_what_follows_early_mail_waits_behind_it() -> None:
-    """A greeting that is posted between two letters of one link does not let the second overtake the first."""
-    made = toy()
-    hellos, mail = greetings(made)
+def unheard(made: Setup) -> tuple[Actor, dict[str, Envelope], list[Envelope], dict[str, Envelope]]:
+    """P1 before any greeting is on its board; the greetings, what is sent to it, and the board."""
     board: dict[str, Envelope] = {}
     actor = first(made, board)
     actor.advance()
+    return actor, *greetings(made), board
+
+
+def test_what_follows_early_mail_waits_behind_it() -> None:
+    """A greeting that is posted between two letters of one link does not let the second overtake the first."""
+    actor, hellos, mail, board = unheard(toy())
     letters = [e for e in mail if e.sender == "P2"]
     actor.deliver(letters[0])
     actor.deliver(letters[0])  # a repeat is no harm
@@ -46,11 +50,7 @@ def test_what_follows_early_mail_waits_behind_it() -> None:
 
 
 def test_a_forgery_among_early_mail_does_not_lose_the_rest() -> None:
-    made = toy()
-    hellos, mail = greetings(made)
-    board: dict[str, Envelope] = {}
-    actor = first(made, board)
-    actor.advance()
+    actor, hellos, mail, board = unheard(toy())
     honest = next(e for e in mail if e.sender == "P2")
     actor.deliver(replace(honest, body=bytes(len(honest.body))))
     for e in mail:
@@ -63,10 +63,7 @@ def test_a_forgery_among_early_mail_does_not_lose_the_rest() -> None:
 
 def test_a_peer_that_signed_an_unusable_key_is_named_at_its_early_mail() -> None:
     made = toy()
-    hellos, mail = greetings(made)
-    board: dict[str, Envelope] = {}
-    actor = first(made, board)
-    actor.advance()
+    actor, hellos, mail, board = unheard(made)
     actor.deliver(next(e for e in mail if e.sender == "P2"))
     liar = Channel(made.session, "P2", made.identities["P2"], made.seeds["P2"], {})
     board.update(hellos | {"P2": liar.sign(HELLO, "setup", bytes(32))})

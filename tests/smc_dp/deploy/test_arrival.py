@@ -103,7 +103,7 @@ def test_every_message_of_whole_sessions_may_arrive_and_none_more(curator_run: S
 @pytest.mark.parametrize(
     ("sender", "to", "number", "body", "code"),
     [
-        ("P1", PUBLIC_NAME, 99, b"x", "envelope.not_nine_parts"),
+        ("P1", PUBLIC_NAME, 99, b"x", "envelope.malformed"),
         ("P2", "P3", 1 << 40, None, "arrival.too_many"),
         ("P2", C, 40, None, "arrival.too_many"),
     ],

@@ -16,9 +16,10 @@ from support.relays import PARTIES, joint_study
 
 from protocols.curator import CURATOR_NAME
 from smc_dp.core.errors import UnfitError
+from smc_dp.deploy.fields import require_relay_host
 from smc_dp.deploy.flare import templates
 from smc_dp.deploy.flare.local import RelayPlace, site_files
-from smc_dp.deploy.flare.provision import flare_address, flare_names, provision_flare
+from smc_dp.deploy.flare.provision import flare_names, provision_flare
 from smc_dp.deploy.frame import CarrierError, Frame, Lane
 from smc_dp.deploy.relay_carrier import RelayCarrier
 from smc_dp.deploy.relay_service import RelayService
@@ -144,6 +145,8 @@ def test_a_job_holds_the_digest_and_sites_allow_one_class(kit: Path, study: Join
     assert all(study.digest in text and f"site-2    {SOUTH}" in text for text in [(kit / "README.txt").read_text()])
     with refused("kit.exists"):
         provision_flare(study, kit)
+    with refused("relay.of_another_carrier"):
+        provision_flare(joint_study("nats://relay.example"), kit / "other")
 
 
 def test_a_job_starts_without_whom_the_protocol_can_lose_and_never_without_charlie() -> None:
@@ -184,7 +187,7 @@ def test_a_job_for_another_study_or_site_is_refused(study: JointStudy, tmp_path:
         "cd" * 32: ("site-2", "job.unknown_study"),
         "../../../etc": ("site-2", "job.no_study"),
         study.digest.upper(): ("site-2", "job.no_study"),
-        study.digest: ("../site-2", "flare.no_name"),
+        study.digest: ("../site-2", "flare.no_names"),
     }
     for digest, (site, code) in refusals.items():
         with refused(code):
@@ -222,9 +225,9 @@ def test_a_relay_file_of_other_things_is_refused(
 
 @pytest.mark.parametrize("relay", ["nats://a:1", "flare://", "flare://a:b", "flare://a/b", "flare://u@a", "a:8002"])
 def test_a_relay_that_is_not_flares_makes_no_kit(relay: str) -> None:
-    with refused("relay.no_flare_address"):
-        flare_address(relay)
+    with refused("relay.of_another_carrier", wanted="flare://relay.example.org:8002"):
+        require_relay_host(relay, ("flare",), 8002)
 
 
 def test_an_address_without_a_port_has_flares() -> None:
-    assert flare_address("flare://relay.example.org") == ("relay.example.org", 8002)
+    assert require_relay_host("flare://relay.example.org", ("flare",), 8002) == ("relay.example.org", 8002)

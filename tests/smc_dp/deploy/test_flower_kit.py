@@ -72,7 +72,7 @@ def test_the_settings_are_those_of_the_study(kit: Path) -> None:
 def test_a_folder_that_is_there_and_another_address_are_refused(kit: Path) -> None:
     with refused("kit.exists"):
         provision_flower(joint_study("flower://relay.example"), kit)
-    with refused("relay.no_flower_address"):
+    with refused("relay.of_another_carrier"):
         provision_flower(joint_study("nats://relay.example"), kit / "other")
 
 

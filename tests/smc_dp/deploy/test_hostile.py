@@ -34,15 +34,15 @@ class Mutant(NamedTuple):
 STOPS = {
     # Frames.
     "a letter's seal": Mutant(LETTER.becomes(inside(flipped)), "link.not_the_next"),
-    "a letter of garbage": Mutant(LETTER.becomes(body(lambda b: b"\x00" * 40)), "envelope.not_nine_parts"),
+    "a letter of garbage": Mutant(LETTER.becomes(body(lambda b: b"\x00" * 40)), "envelope.malformed"),
     "a letter under another number": Mutant(LETTER.becomes(lambda p: replace(p, number=1)), "parcel.another_envelope"),
     "a letter under another name": Mutant(LETTER.becomes(envelope(sender="P3")), "parcel.another_envelope"),
     "a letter of another study": Mutant(
-        LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "parcel.of_another_study"
+        LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "parcel.not_for_us"
     ),
-    "a letter of a stranger": Mutant(LETTER.becomes(lambda p: replace(p, sender="mallory")), "parcel.of_nobody"),
+    "a letter of a stranger": Mutant(LETTER.becomes(lambda p: replace(p, sender="mallory")), "parcel.not_for_us"),
     "a letter in the reader's own name": Mutant(
-        LETTER.becomes(lambda p: replace(p, sender="P1", to="public", number=99)), "parcel.not_from_here"
+        LETTER.becomes(lambda p: replace(p, sender="P1", to="public", number=99)), "parcel.not_for_us"
     ),
     "a letter for somebody else": Mutant(LETTER.becomes(lambda p: replace(p, to="P3")), "parcel.not_for_us"),
     "two letters of one number": Mutant(LETTER.becomes(lambda p: [p, inside(flipped)(p)]), "parcel.twice"),
@@ -59,7 +59,7 @@ STOPS = {
         BETWEEN.becomes(lambda p: replace(p, to="mallory")), "parcel.not_for_us", "charlie"
     ),
     "garbage between others, at Charlie": Mutant(
-        BETWEEN.becomes(body(lambda b: b"?")), "envelope.not_nine_parts", "charlie"
+        BETWEEN.becomes(body(lambda b: b"?")), "envelope.malformed", "charlie"
     ),
     "a seal between others, at Charlie": Mutant(BETWEEN.becomes(inside(flipped)), "chain.message_missing", "charlie"),
     # Approvals.

@@ -14,11 +14,12 @@ import pytest
 from support import sites
 from support.sites import Sites
 
-from smc_dp.deploy.approval import RANDOM_BYTES, Approval
+from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Frame, Lane
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import StoreError
 from smc_dp.privacy.ledger.ledger import RELEASED
+from smc_dp.run.approvals import RANDOM_BYTES
 from tests.support.refusals import refused
 
 

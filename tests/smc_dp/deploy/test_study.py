@@ -316,8 +316,6 @@ def test_nobody_approves_for_another() -> None:
             Approval.made(agreed, "north", signer, bytes(32))
     with refused("approval.not_taking_part", name="mallory"):
         Approval.made(agreed, "mallory", mallory, bytes(32))
-    with refused("approval.wrong_randomness", wanted=32, got=31):
-        Approval.made(agreed, "north", IDENTITIES["north"], bytes(31))
     framed = study(text().replace(NORTH, mallory.public.hex()))  # where mallory is north, and signs
     theirs = Approval.made(framed, "north", mallory, bytes(32)).model_copy(update={"study": agreed.digest})
     with refused("approval.not_signed", name="north"):

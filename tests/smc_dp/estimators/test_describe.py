@@ -83,7 +83,7 @@ def test_arrays_have_the_columns_of_the_bounds_in_their_order() -> None:
         ({"bounds": 3}, "bounds.no_bounds"),
         ({"by": "ward"}, "describe.no_such_column"),
         ({"by": "age"}, "describe.column_of_numbers"),
-        ({"tables": "sex*sex"}, "describe.table_of_one_column"),
+        ({"tables": "sex*sex"}, "describe.no_pair"),
         ({"delta": np.inf}, "delta.infinite"),
         ({"n_parties": ROWS + 1}, "parameter.wrong"),
         (

@@ -124,18 +124,12 @@ def test_what_the_statement_says() -> None:
 
 def test_what_voids_the_theorem_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     federation, method, target = three_parties(), CentralObjective(), wanted("gauss")
-    with refused("classes.only_two", method="central_obj", got=3):
-        method.train(replace(federation, classes=3))
     fewer = ideal_of(method, replace(federation.public, sizes=(60, 25, 50)), target)
     with refused("rows.not_as_announced", wanted=135, got=125):
         fewer(federation)
     assert ideal_of(method, federation.public, target)(federation).shape == (4,)
     with refused("sizes.missing"):
         method.statement(replace(federation.public, sizes=None), target)
-    with refused("parameter.out_of_range"):
-        CentralObjective(0.0)
-    with refused("noise.not_of_calibration", got="laplace"):
-        method.train(federation).release(wanted("laplace"), stream(1))
     monkeypatch.setattr(f"{check_rows_of_parties.__module__}.LARGEST_N", 100)
     with refused("party.too_many_rows", most=100, got=125):
         method.train(federation)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -20,7 +18,6 @@ from smc_dp.methods.nonprivate import Batch, Individual, accuracy_alone
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.softmax import certified, one_hot
 from smc_dp.privacy.target import Target
-from tests.support.refusals import refused
 
 
 def a_simulation(classes: int) -> tuple[Federation, Rows]:
@@ -106,7 +103,3 @@ def test_neither_is_private(method: Batch | Individual) -> None:
     privacy = trained.release(Target(None), Stream.from_system()).privacy
     assert (privacy.kind, privacy.epsilon, privacy.unit) == ("none", None, "party")
     assert "without noise" in " ".join(privacy.caveats)
-    with refused("epsilon.not_private", method=method.name, got=1.0):
-        trained.release(Target(Fraction(1)), Stream.from_system())
-    with refused("parameter.out_of_range", name="lambda"):
-        type(method)(lam=-1.0)

@@ -67,8 +67,9 @@ def test_every_method_is_in_a_family_or_in_none_for_a_reason() -> None:
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.lambda_multiplies])
 def test_a_method_with_a_lambda_refuses_one_for_which_no_minimiser_is_certified(name: str) -> None:
     wanted: Any = METHODS[name]
-    with refused("parameter.out_of_range", name="lambda"):
-        wanted(lam=-1.0)
+    for lam in (0.0, -1.0, np.nan, np.inf, 1e7, "x"):
+        with refused("parameter.out_of_range", name="lambda"):
+            wanted(lam=lam)
 
 
 @pytest.mark.parametrize("name", ["local", "param_laplace", "release_all"])

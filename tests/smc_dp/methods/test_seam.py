@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from dataclasses import replace
@@ -35,7 +36,7 @@ from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.privacy.statement import Unit
-from smc_dp.privacy.target import Calibration, NoiseName, Target
+from smc_dp.privacy.target import NOISES_AS_PUBLISHED, Calibration, NoiseName, Target
 from tests.support.refusals import refused
 
 LAM, TREE = 0.05, DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -49,8 +50,8 @@ def usual(kind: type[Any]) -> Method:
 VARIANTS: tuple[Method, ...] = (
     *(PathakMean(LAM, as_published=True), CentralObjective(), Newton("addremove"), ClippedAverage(LAM, clip=0.5)),
     *(SoftStatistic(LAM, TREE), Soft(LAM, TREE)),
-    *(AverageMethod(LAM, loss="logistic", site_epsilons=(0.5,) * 3), FeatureMethod(LAM, private_labelled=True)),
-    *(Ofpa(rounds=2, lam=LAM), Individual(LAM, TREE)),
+    *(AverageMethod(LAM, loss="logistic", site_epsilons=(0.5,) * 3), FeatureMethod(LAM, scale="unit")),
+    *(FeatureMethod(LAM, private_labelled=True), Ofpa(rounds=2, lam=LAM), Individual(LAM, TREE)),
     *(Ofpa(rounds=3, reading="truncated", epochs=5), Ofaa(rounds=2)),
     *(Ofaa(rounds=3, reading="truncated", epochs=5), Ofaa(trust="local", repair="trim")),
 )
@@ -257,6 +258,41 @@ def test_neighbours_train_and_move_the_release(name: str) -> None:
         assert np.abs(first - second).max() > 1e-3 * max(np.abs(first).max(), np.abs(second).max())
 
 
+# What the theory of a method does not give.
+
+EVERY_NOISE = (
+    *(Target(Fraction(1), "proven", noise) for noise in get_args(NoiseName)),
+    *(Target(Fraction(1), "paper", noise) for noise in NOISES_AS_PUBLISHED),
+)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_noise_and_calibrations_that_a_method_does_not_have_are_refused(name: str) -> None:
+    method = usual(METHODS[name])
+    trained = method.train(a_federation(method))
+    for target in EVERY_NOISE:
+        if target.noise in noise_names(method, target.calibration):
+            continue
+        has_calibration = target.calibration in method.calibrations
+        code = "noise.not_of_calibration" if has_calibration else "calibration.not_of_method"
+        with refused(code if method.calibrations else "epsilon.not_private", method=name):
+            trained.release(target, Stream.from_system())
+
+
+FOR_TWO = {"prr_mean", "central", "local", "central_obj", "avg_agg", "feat_agg", "ofpa", "ofaa", "param_laplace"}
+CODE_OF_THREE = {name: "classes.only_two" for name in (*FOR_TWO, "logistic")} | {"linear": "classes.of_no_number"}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_for_two_classes_refuse_three_and_others_take_them(name: str) -> None:
+    rows, method, target = Rows(np.eye(3) / 2, np.arange(3)), usual(METHODS[name]), Target(None)
+    three = Federation((rows, rows), 3, unlabelled=rows.X, labelled=rows)
+    with refused(CODE_OF_THREE[name], got=3) if name in CODE_OF_THREE else contextlib.nullcontext():
+        method.train(three).release(target, Stream.from_system())
+    with refused(CODE_OF_THREE[name], got=3) if name in CODE_OF_THREE else contextlib.nullcontext():
+        in_parts(method, three, target)
+
+
 # What a party at home is told.
 
 
@@ -274,11 +310,12 @@ def test_a_party_at_home_has_one_learner_and_one_share(method: Method, code: str
 
 
 @pytest.mark.parametrize("method", [Vote(), Soft(), SoftAuxiliary(), SoftStatistic()])
-def test_a_party_at_home_needs_the_public_rows(method: Method) -> None:
-    federation = a_federation()
-    without = replace(federation.public, unlabelled=None)
+def test_labels_of_public_rows_need_such_rows(method: Method) -> None:
+    without = replace(a_federation(), unlabelled=None)
     with refused("auxiliary_rows.needed", method=method.name):
-        method.part(federation.parties[0], without, Target(Fraction(1)), Stream.from_system())
+        method.part(without.parties[0], without.public, Target(Fraction(1)), Stream.from_system())
+    with refused("auxiliary_rows.needed", method=method.name):
+        method.train(without)
 
 
 @pytest.mark.parametrize("method", [WeightedSum(), AverageMethod(), ParamLaplace()])
@@ -295,12 +332,6 @@ def test_an_average_by_sizes_needs_them_to_be_public(method: Method) -> None:
     with refused("sizes.missing", method=method.name):
         method.finish(value, unknown, target)
     assert math.isfinite(method.finish(value, federation.public, target).model.accuracy(federation.parties[0]))
-
-
-def test_a_statement_is_refused_where_shares_and_sites_do_not_match() -> None:
-    method = AverageMethod(LAM, site_epsilons=(1.0, 2.0))
-    with refused("site_epsilons.wrong_number", wanted=3, got=2):
-        method.statement(a_federation().public, Target(Fraction(1)))
 
 
 def test_a_library_that_is_too_old_is_not_taken_for_a_method_that_is_no_sum() -> None:

@@ -261,7 +261,7 @@ def test_columns_without_names_are_planned_together_and_in_standard_deviations()
         ({"method": "logistic", "rate": 0.5, "sizes": [500]}, "plan.too_few_parties"),
         ({"method": "logistic", "rate": 0.5, "sizes": [500, 0]}, "plan.no_rows"),
         ({"method": "logistic", "rate": 0.5, "columns": 0}, "plan.no_columns"),
-        ({"method": "logistic", "rate": 0.5, "columns": 600}, "features.too_many_coefficients"),
+        ({"method": "logistic", "rate": 0.5, "columns": 600}, "features.too_many"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(said: dict[str, Any], code: str) -> None:

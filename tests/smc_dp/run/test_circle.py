@@ -10,7 +10,7 @@ from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
 from smc_dp.methods.sums.threat_model import GRAPH_LEAK_CAVEAT, SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
-from smc_dp.privacy.statement import GuaranteeKind, PrivacyStatement
+from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 from tests.support.refusals import refused
 
@@ -61,22 +61,6 @@ def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:
     for dropouts in (299, 300, 400):
         with refused("dropouts.too_many_for_circle", parties=300, colluders=1, most=280):
             ThreatModel(300, 1, dropouts).check()
-
-
-@pytest.mark.parametrize(("kind", "delta"), [("approx", 1e-15), ("zcdp", 1e-15), ("pure", 0.0)])
-def test_delta_has_the_probability_that_the_circle_does_not_do_in_it(kind: GuaranteeKind, delta: float) -> None:
-    rho = 1e-4 if kind == "zcdp" else None
-    plain = PrivacyStatement(kind, 1.0, delta, "record", "replace", "anybody", (), rho)
-    for sums in (1, 8):
-        failure = parameters(300, 30, 15, (1,) * sums).failure
-        assert failure > 2.0**-45
-        found = ThreatModel(300, 30, 15).with_graph_failure(plain, sums)
-        assert found.kind == "approx"
-        assert found.delta >= Fraction(delta) + failure
-        assert found.delta <= float(Fraction(delta) + failure) * (1 + 2**-50)
-        assert (found.epsilon, found.rho, found.mu) == (1.0, None, None)  # a circle that fails hides nothing
-    for K, t, D in ((200, 30, 15), (300, 30, 0), (300, 1, 5)):  # no circle, or one that cannot fail
-        assert ThreatModel(K, t, D).with_graph_failure(plain, 1) is plain
 
 
 @pytest.mark.parametrize("asked", [{"dropouts": 5, "colluders": 30}, {"sparse_graph": True, "colluders": 60}])

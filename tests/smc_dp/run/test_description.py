@@ -139,7 +139,7 @@ def edited(run: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Pat
         (lambda d: d["parameters"].update(by="age"), "describe.column_of_numbers"),
         (lambda d: d["parameters"].update(by="ward"), "describe.no_such_column"),
         (lambda d: d["parameters"].update(by=""), "text.not_one_line"),
-        (lambda d: d["parameters"].update(tables="lab*sex"), "describe.table_twice"),
+        (lambda d: d["parameters"].update(tables="lab*sex"), "describe.no_pair"),
         (lambda d: d.update(weights=[0.0]), "release.weights_or_description"),
         (lambda d: d.pop("description"), "release.weights_or_description"),
         (lambda d: d["parameters"].update(center=False), "bounds.not_whole"),
@@ -154,17 +154,11 @@ def test_what_does_not_follow_from_the_sums_is_refused(
     assert not audit_run(tmp_path / "run").passed
 
 
-def test_a_release_alone_is_shown_as_not_verified_at_its_table(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    (alone / "release.json").write_bytes((run / "release.json").read_bytes())
-    page = run_page(alone)
-    section = next(s for s in page.sections if s.heading == "Description of the rows")
-    assert section.blocks[0] == page.notices[0]
-    assert main(["show", str(alone), "--csv", str(tmp_path / "table.csv")]) == 0
-    assert "transcript.jsonl" in capsys.readouterr().err
+def test_a_description_without_a_transcript_is_shown_to_nobody(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "release.json").write_bytes((run / "release.json").read_bytes())
+    for use in (run_page, read_figures):
+        with refused("run.not_whole"):
+            use(tmp_path)
 
 
 def test_sums_that_were_not_published_are_refused(files: Path, tmp_path: Path) -> None:

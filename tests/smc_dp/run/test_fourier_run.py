@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from smc_dp import audit_run, personalise, predict, run_protocol
-from smc_dp.audit.run.privacy import features as audited
+from smc_dp.audit.run.privacy import rounds as audited
 from smc_dp.core.errors import InputError
 from smc_dp.data import limits
 from smc_dp.data.columns import CategoricalColumn
@@ -119,7 +119,7 @@ def test_an_agreement_refuses_features_of_too_many_columns(learnt: Path) -> None
     agreement = verify_release(learnt).release.agreement
     assert agreement.features is not None
     levels = tuple(f"{i}" for i in range(2**16))
-    with refused("features.too_many_columns"):
+    with refused("features.too_many"):
         replace(agreement, bounds=replace(agreement.bounds, columns=(CategoricalColumn("c", levels),)))
 
 

@@ -101,14 +101,6 @@ def test_coefficients_are_in_the_units_of_the_outcome_and_anybody_can_verify_the
     assert audit_run(files / "run").passed
 
 
-def test_a_release_alone_with_a_negative_deviation_is_refused(files: Path, tmp_path: Path) -> None:
-    document = stated(files / "run")
-    document["inference"]["residual_deviation"] *= -1
-    (tmp_path / RELEASE).write_text(json.dumps(document))
-    with refused("release.impossible_inference"):
-        verify_release(tmp_path)
-
-
 @pytest.mark.parametrize(
     "change",
     [

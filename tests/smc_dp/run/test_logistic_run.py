@@ -22,7 +22,7 @@ from smc_dp.data.bounds import Bounds, read_bounds
 from smc_dp.data.columns import CategoricalColumn, NumericColumn
 from smc_dp.data.usual_clip import longest_norm
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
-from smc_dp.pages.blocks import Banner, PageTable, Prose
+from smc_dp.pages.blocks import PageTable, Prose
 from smc_dp.pages.text import page_lines
 from smc_dp.run.coefficient_intervals import Term, coefficient_map, make_intervals, state_inference, terms_of
 from smc_dp.run.coefficient_intervals_table import interval_blocks, what_intervals_cover
@@ -259,101 +259,11 @@ def test_a_release_with_other_figures_is_refused(
     assert not audit_run(tmp_path / "run").passed
 
 
-def _alone(files: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    """Only release.json, with a change."""
-    found = stated(files / "run")
-    change(found)
-    to.mkdir()
-    (to / RELEASE).write_text(json.dumps(found))
-    return to
-
-
-def _shifted(found: dict[str, Any]) -> None:
-    """An interval of the same width that lies elsewhere, with the p-value of its middle."""
-    term = found["inference"]["terms"][1]
-    term["estimate"] += 5 * term["standard_error"]
-    term["low"] += 5 * term["standard_error"]
-    term["high"] += 5 * term["standard_error"]
-    term["p_value"] = 2 * law_of(found).sf(abs(term["estimate"]) / term["standard_error"])
-
-
-def law_of(found: dict[str, Any]) -> Any:
-    """Student's t of these rows and coefficients."""
-    return stats.t(found["inference"]["rows"] - len(found["inference"]["terms"]))
-
-
-def _of_a_cell_that_decides(found: dict[str, Any]) -> None:
-    """So large an error of sampling that a level has no interval."""
-    term = found["inference"]["terms"][2]
-    error = term["standard_error"] = term["sampling_error"] = 0.5
-    law = law_of(found)
-    half = law.ppf(0.975) * error
-    p = 2 * law.sf(abs(term["estimate"]) / error)
-    term.update(privacy_error=0.0, low=term["estimate"] - half, high=term["estimate"] + half, p_value=p)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        _of_term(1, low=None),
-        _of_term(1, standard_error=None),
-        _of_term(1, sampling_error=None, privacy_error=None),
-        _of_term(1, low=-1e9),
-        _of_term(1, p_value=0.5),
-        _of_term(1, sampling_error=1e200),
-        _of_term(2, cell="c"),
-        _shifted,
-        _of_a_cell_that_decides,
-        _less,
-        _of_term(1, column="other"),
-        lambda found: found.pop("inference"),
-        _of_inference(cautions=["left_out"]),
-        _of_inference(level=0.99),
-        _of_inference(terms=[]),
-        _of_inference(obstacles=["collinear"]),
-        _of_inference(rows=3),
-        _of_inference(left_out=1000.0),
-        _of_inference(times_needed=7.0),
-        _of_inference(cautions=["far_cells"]),
-    ],
-)
-def test_a_release_alone_whose_figures_contradict_each_other_is_refused(
-    files: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
-) -> None:
-    with refused("release.impossible_inference"):
-        verify_release(_alone(files, tmp_path / "alone", change))
-
-
-def test_a_release_alone_is_shown_as_not_verified_at_its_table(files: Path, tmp_path: Path) -> None:
-    page = run_page(_alone(files, tmp_path / "alone", lambda _: None))
-    section = next(s for s in page.sections if s.heading == "Coefficients with intervals")
-    assert section.blocks[0] == page.notices[0]
-    whole = next(s for s in run_page(files / "run").sections if s.heading == section.heading)
-    assert not any(isinstance(block, Banner) for block in whole.blocks)
-
-
-def test_figures_of_another_method_are_refused_in_a_release_alone(files: Path, tmp_path: Path) -> None:
-    """And so are those of a release beside another method, which a transcript is not needed for."""
-    run(files, tmp_path / "newton", method="newton")
-    with refused("units.no_intervals"):
-        run_page(tmp_path / "newton", {"age": 2.0})
-    assert main(["show", str(tmp_path / "newton"), "--csv", str(tmp_path / "table.csv")]) == 2
-    found = stated(tmp_path / "newton")
-    with refused("release.impossible_inference"):
-        verify_release(_alone(files, tmp_path / "alone", lambda d: d["parameters"].update(found["parameters"])))
-    assert "inference" not in found
-    found["inference"] = stated(files / "run")["inference"]
-    (tmp_path / "newton" / RELEASE).write_text(json.dumps(found))
-    with refused("release.other_inference"):
-        verify_release(tmp_path / "newton")
-
-
 def test_last_digits_may_differ(files: Path, tmp_path: Path) -> None:
     found = stated(files / "run")
     for term in found["inference"]["terms"]:
         term["standard_error"] *= 1 + 1e-12
     verify_release(f.edited(files / "run", tmp_path / "run", RELEASE, lambda d: d.update(found)))
-    verify_release(_alone(files, tmp_path / "alone", lambda d: d.update(inference=found["inference"])))
 
 
 def test_no_interval_is_shown_where_a_rule_forbids_it(files: Path, tmp_path: Path) -> None:
@@ -368,12 +278,28 @@ def test_no_interval_is_shown_where_a_rule_forbids_it(files: Path, tmp_path: Pat
     (table,) = (block for block in blocks if isinstance(block, PageTable))
     assert len(table.headings) == 4
     assert verify_release(tmp_path / "run").release.inference == found
-    (tmp_path / "run" / "transcript.jsonl").unlink()
-    assert verify_release(tmp_path / "run").release.inference == found
-    term = found["terms"][1]
-    term.update(dict.fromkeys(figures, 0.0) | {"low": term["estimate"], "high": term["estimate"]})
-    with refused("release.impossible_inference"):
-        verify_release(_alone(tmp_path, tmp_path / "alone", lambda d: d.update(inference=found)))
+
+
+def test_intervals_without_a_transcript_are_shown_to_nobody(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither those of another method. The release still classifies rows."""
+    run(files, tmp_path / "newton", method="newton")
+    with refused("units.no_intervals"):
+        run_page(tmp_path / "newton", {"age": 2.0})
+    assert main(["show", str(tmp_path / "newton"), "--csv", str(tmp_path / "table.csv")]) == 2
+    whole, other = stated(files / "run"), stated(tmp_path / "newton")
+    for release in (whole, {**whole, "inference": None}, other | {"inference": whole["inference"]}):
+        alone = tmp_path / "alone"
+        alone.mkdir(exist_ok=True)
+        (alone / RELEASE).write_text(json.dumps({name: found for name, found in release.items() if found is not None}))
+        for use in (run_page, read_figures):
+            with refused("run.not_whole"):
+                use(alone)
+        assert predict(alone, files / "north.csv").missing_files_text
+    (tmp_path / "newton" / RELEASE).write_text(json.dumps(other | {"inference": whole["inference"]}))
+    with refused("release.other_inference"):
+        verify_release(tmp_path / "newton")
 
 
 def test_the_page_has_a_row_for_each_coefficient(files: Path) -> None:
@@ -430,7 +356,7 @@ def test_other_programs_get_the_figures_as_csv_and_json(
     terms = stated(files / "run")["inference"]["terms"]
     assert main(["show", str(files / "run"), "--json", "--per", "age=10"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["method"], found["obstacles"], found["not_verified"]) == ("logistic", [], [])
+    assert (found["method"], found["obstacles"]) == ("logistic", [])
     assert [(f["column"], f["cell"], f["p_value"]) for f in found["figures"]] == [
         (t["column"], t["cell"], t["p_value"]) for t in terms
     ]
@@ -446,14 +372,6 @@ def test_other_programs_get_the_figures_as_csv_and_json(
     assert [float(row["standard_error"]) for row in rows] == [term["standard_error"] for term in terms]
     assert [row["reference"] for row in rows] == ["", "", "a", "a", "[10, 25)", "[10, 25)", "", ""]
     assert main(["show", str(files / "run"), "--json", "--csv", str(tmp_path / "two.csv")]) == 2
-
-
-def test_figures_without_a_transcript_say_so(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / RELEASE).write_bytes((files / "run" / RELEASE).read_bytes())
-    assert main(["show", str(tmp_path), "--json"]) == 0
-    printed = capsys.readouterr()
-    assert json.loads(printed.out)["not_verified"] == ["transcript.jsonl"]
-    assert printed.err.startswith("not verified against the transcript: ")
 
 
 def test_units_of_no_column_of_numbers_are_refused(files: Path) -> None:

@@ -14,7 +14,7 @@ from sklearn import metrics as sk
 from smc_dp.methods.model import probabilities
 from smc_dp.pages.blocks import texts_by_code
 from smc_dp.run.metrics import Metrics, measure_release
-from smc_dp.run.metrics_report import metrics_blocks, metrics_page
+from smc_dp.run.metrics_report import brief_blocks, metrics_blocks, metrics_page
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold
 from tests.support.refusals import refused
 
@@ -172,3 +172,14 @@ def test_a_threshold_of_one_class_or_of_useless_scores() -> None:
     assert 0 < choose_threshold(np.array([0, 1]), np.array([3.0, 3.0])) < 1
     assert 0 < choose_threshold(np.array([0, 1]), np.array([1e9, 2e9])) < 1
     assert 0 < choose_threshold(np.array([1, 0]), np.array([-1e9, -5.0])) < 1
+
+
+def test_predictions_of_nearly_one_class_are_named_and_a_rare_class_that_is_found_is_none() -> None:
+    y = np.repeat([0, 1], [880, 120])
+    for found, wanted in ((0, True), (5, True), (12, False), (120, False)):
+        guess = np.where(np.arange(1000) >= 1000 - found, 1.0, -1.0)
+        measured = measure_release(y, guess, None, ("no", "yes"))
+        assert (measured.nearly_one_class is not None) is wanted
+        assert ("metrics.nearly_one_class" in texts_by_code(brief_blocks(measured))) is wanted
+    only = measure_release(np.zeros(10, dtype=np.int64), -np.ones(10), None, ("no", "yes"))
+    assert only.nearly_one_class is None  # no row has another class

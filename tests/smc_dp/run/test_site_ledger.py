@@ -140,7 +140,7 @@ def test_it_says_before_what_a_reservation_would(own: SiteLedger, tmp_path: Path
         with refused("ledger.no_price"):
             asked(nothing)
     assert states(own) == []
-    with refused("ledger.file_not_read", at="no.ledger"):
+    with refused("ledger.not_readable", at="no.ledger"):
         SiteLedger(tmp_path / "no.ledger").check(AGREED)
 
 

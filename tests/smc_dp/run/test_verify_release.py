@@ -223,7 +223,7 @@ def test_a_record_without_its_shares_beside_it_still_binds_the_weights(honest: P
     (run / SHARES).unlink()
     with pytest.raises(InputError) as caught:
         verify_release(run)
-    assert caught.value.code == "release.weights_not_of_shares"
+    assert caught.value.code == "release.other_weights"
 
 
 class Counted(bytes):

@@ -230,13 +230,6 @@ def test_settings_that_make_no_sense_are_refused(settings, code):
         Ofaa(**settings)
 
 
-def test_the_printed_form_has_no_other_noise_and_there_are_two_classes():
-    with refused("noise.not_of_calibration", calibration="paper", method="ofaa", got="knorm", other="laplace"):
-        Ofaa().train(federation(20)).release(Target(Fraction(1), "paper", "knorm"), stream(0))
-    with refused("classes.only_two", method="ofaa", got=3):
-        Ofaa().train(Federation((rows(5, 2, 0),), 3))
-
-
 def test_the_printed_noise_is_drawn_from_the_stream_degree_by_degree():
     trained = Ofaa().train(Federation((rows(5, 1, 0),), 2))
     rng = stream(7)

@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 from support.hospitals import federation, rows
 
 from protocols.arithmetic.rng import Stream
-from smc_dp.data.federation import Federation
 from smc_dp.methods.collaborative import tilted
 from smc_dp.methods.collaborative.ofpa import Ofpa, noise_as_published
 from smc_dp.methods.collaborative.param_laplace import ParamLaplace
@@ -241,28 +240,8 @@ def test_models_for_plain_rows_score_as_models_for_scaled_rows():
         (lambda: Ofpa(rounds="2"), "parameter.no_count"),
         (lambda: Ofpa(epochs=1.5), "parameter.no_count"),
         (lambda: Ofpa(reading="both"), "setting.unknown_value"),
-        (lambda: Ofpa(lam=0), "parameter.out_of_range"),
-        (lambda: ParamLaplace(lam=0.0), "parameter.out_of_range"),
-        (lambda: ParamLaplace(lam=-1), "parameter.out_of_range"),
-        (lambda: Ofpa().train(Federation((rows(5, 2, 0),), 3)), "classes.only_two"),
-        (lambda: ParamLaplace().train(Federation((rows(5, 2, 0),), 3)), "classes.only_two"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make, code):
     with refused(code):
         make()
-
-
-@pytest.mark.parametrize(
-    ("method", "target", "code"),
-    [
-        (Ofpa(), Target(Fraction(1), "paper", "knorm"), "noise.not_of_calibration"),
-        (Ofpa(), Target(Fraction(1), "proven", "laplace"), "noise.not_of_calibration"),
-        (Ofpa(), Target(Fraction(1), noise="gauss"), "noise.not_of_calibration"),
-        (ParamLaplace(), Target(Fraction(1), **PRINTED), "calibration.not_of_method"),
-        (ParamLaplace(), Target(Fraction(1)), "noise.not_of_calibration"),
-    ],
-)
-def test_noise_that_the_theory_does_not_give_is_refused(method, target, code):
-    with refused(code):
-        method.train(federation(20)).release(target, stream(0))

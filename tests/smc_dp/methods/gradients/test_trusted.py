@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,8 @@ from smc_dp.methods.gradients.gradient_descent import GradientDescent
 from smc_dp.methods.gradients.newton import CURVATURE_FLOOR, SUMS, Newton
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.training.integer_readings import Units
-from smc_dp.privacy.distributed import SharedRounds, sums_signal
+from smc_dp.privacy.distributed import SharedRounds
 from smc_dp.privacy.target import Target
-from tests.support.refusals import refused
 
 ONE = Target(Fraction(1), noise="ddg")
 
@@ -52,33 +51,11 @@ def test_the_true_number_of_rows_becomes_a_setting_under_replace_only() -> None:
     assert GradientDescent("addremove").with_row_counts((12, 30)).rows is None
 
 
-def test_what_a_statement_leaves_out_by_deviation_stands_in_it() -> None:
-    threat_model, public = ThreatModel(4, 1, 1), Public(4, 3, 2)
-    for method in (Newton(), GradientDescent()):
-        caveats = method.shared(public, ONE, threat_model, AnnouncedRows(50)).statement.caveats
-        assert {*threat_model.caveats()} <= {*caveats}
-
-
 def test_the_floor_is_set_by_the_noise_of_all_parties_and_not_of_the_honest() -> None:
     made = Newton().shared(Public(4, 3, 2), ONE, ThreatModel(4, 1, 1), AnnouncedRows(50))
     steps: Any = made.steps
     deviation = sqrt(4 * made.noise.distributions[0][1].variance) / Units.of(2).curvature
     assert steps.floor == pytest.approx(CURVATURE_FLOOR * deviation * sqrt(2 * 3), rel=1e-12)
-
-
-def test_gd_asks_as_often_as_the_noise_that_is_counted_and_drawn_makes_worth_while() -> None:
-    """With fewer honest parties there is more noise, and fewer sums can be told apart."""
-    threat_model, public = ThreatModel(4, 2, 1), Public(4, 3, 2)
-    found = GradientDescent(rows=400).shared(public, ONE, threat_model, AnnouncedRows(100))
-    wanted = sums_signal(400, ONE.mu, 3, 2, 1, 4)
-    assert len(found.sums) == ceil(sqrt(8 * wanted)) < ceil(sqrt(8 * sums_signal(400, ONE.mu, 3, 2, 4, 4)))
-
-
-def test_a_party_with_more_rows_than_announced_answers_nothing() -> None:
-    """Else its sums could wrap round."""
-    made = Newton().shared(Public(3, 3, 2), ONE, ThreatModel(3, 1, 0), AnnouncedRows(11))
-    with refused("party.more_rows_than_announced", most=11):
-        made.part(federation().parties[0], Stream.from_system())
 
 
 def test_noise_of_one_who_is_trusted_does_not_grow_with_the_number_of_parties() -> None:

@@ -67,9 +67,16 @@ def test_a_column_of_one_level_is_refused(column: CategoricalColumn | BinnedColu
         sum_blocks((*BOUNDS.columns, column))
 
 
-def spec(epsilon: Fraction | None = Fraction(1), parties: int = PARTIES, dropouts: int = 0) -> DescribeSum:
-    public = Public(parties, BOUNDS.dimension, 2, columns=BOUNDS.columns, label=BOUNDS.label_column)
-    return Describe().shared(public, Target(epsilon, noise="ddg"), ThreatModel(parties, 1, dropouts), RELEASED)
+def spec(
+    epsilon: Fraction | None = Fraction(1),
+    by: str | None = None,
+    tables: str | None = None,
+    dropouts: int = 0,
+    bounds: Bounds = BOUNDS,
+) -> DescribeSum:
+    public = Public(PARTIES, bounds.dimension, 2, columns=bounds.columns, label=bounds.label_column)
+    among = ThreatModel(PARTIES, 1, dropouts)
+    return Describe(by, tables).shared(public, Target(epsilon, noise="ddg"), among, RELEASED)
 
 
 def parts(made: DescribeSum, table: pd.DataFrame = FRAME, there: int = PARTIES) -> list[Any]:
@@ -213,13 +220,56 @@ def test_what_cannot_be_described_is_refused() -> None:
         )  # fmt: skip
 
 
-def test_a_party_enters_no_more_than_its_reach() -> None:
-    made, f = spec(), 24
+@pytest.mark.parametrize("by", [None, "sex"])
+def test_a_party_enters_no_more_than_its_reach(by: str | None) -> None:
+    made = spec(by=by)
     for own in parts(made):
-        assert isinstance(own.sums, tuple)
-        assert sum(x * x for x in own.sums) <= (made.reach.longest / RELEASED.most_rows * own.rows * (1 << f)) ** 2
-    alone = Rows(np.zeros((1, BOUNDS.dimension)), np.array([0]))
-    assert len(made.method.prepare(alone, made.public).sums) == made.reach.dimension
+        assert len(own.sums) == made.reach.dimension
+        assert sum(x * x for x in own.sums) <= (made.reach.longest / RELEASED.most_rows * own.rows * (1 << 24)) ** 2
+
+
+NUMBERS_IN_GROUPS = Bounds(
+    (
+        NumericColumn("a", -1, 1),
+        NumericColumn("b", -1, 1, "indicator"),
+        BinnedColumn("c", (0, 1, 2)),
+        CategoricalColumn("g", ("u", "v", "w")),
+    )
+).whole
+
+
+def records(rng: np.random.Generator, n: int = 600) -> pd.DataFrame:
+    """Records at corners and at random places."""
+    corner = rng.random(n) < 0.5
+    return pd.DataFrame(
+        {
+            "a": np.where(corner, rng.choice([-1.0, 1.0], n), rng.uniform(-1, 1, n)),
+            "b": np.where(rng.random(n) < 0.2, np.nan, rng.choice([-1.0, 1.0], n)),
+            "c": rng.uniform(0, 2, n),
+            "g": rng.choice(["u", "v", "w"], n),
+            "age": rng.choice([0.0, 120.0], n),
+            "sex": rng.choice(["f", "m", "x", None], n),
+            "bmi": np.where(rng.random(n) < 0.3, np.nan, rng.choice([10.0, 60.0], n)),
+            "lab": rng.uniform(0, 5, n),
+            "ill": rng.choice(["no", "yes"], n),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "made", [spec(by="g", bounds=NUMBERS_IN_GROUPS), spec(tables="sex*ill, lab*sex")], ids=["groups", "tables"]
+)
+def test_a_replaced_record_reaches_the_stated_distance_and_never_passes_it(made: DescribeSum) -> None:
+    """A search over pairs of records, by the encoding that runs use."""
+    bounds = NUMBERS_IN_GROUPS if made.method.by else BOUNDS
+    names = [column.name for column in made.columns]
+    table = read_file_or_frame(records(np.random.default_rng(5))[names], "records")
+    rows = encode_labelled_rows(table, bounds, None if made.method.by else "ill")
+    each = (made.method.prepare(rows.take(np.array([i])), made.public) for i in range(len(rows)))
+    own = np.array([one.sums for one in each], dtype=float)
+    squares = (own * own).sum(axis=1)
+    farthest = float(np.sqrt((squares[:, None] + squares[None, :] - 2 * own @ own.T).max())) / (1 << 24)
+    assert 0.999 * float(made.reach.sensitivity) < farthest <= float(made.reach.sensitivity) * (1 + 1e-9)
 
 
 def test_a_cell_that_is_no_number_enters_nothing_beyond_the_bound() -> None:

@@ -274,12 +274,11 @@ def test_what_the_theory_does_not_cover_is_refused() -> None:
     refusals: list[tuple[Callable[[], Any], str]] = [
         (lambda: PARTY[0].shared(known, known_target, THREE, released), "sizes.not_hidden"),
         (lambda: PARTY[1].shared(known, known_target, THREE, released), "sizes.not_hidden"),
-        (lambda: spec(Ofaa(trust="local")), "trust.not_central"),
+        (lambda: spec(Ofaa(trust="local")), "secure_sum.other_setting"),
         (lambda: Ofaa().shared(known, known_target, THREE, released), "sizes.not_hidden"),
         (lambda: BY_SIZE[1].shared(known, known_target, THREE, released), "sizes.not_hidden"),
-        (lambda: spec(Ofpa(rounds=3)), "rounds.not_in_secure_sum"),
+        (lambda: spec(Ofpa(rounds=3)), "secure_sum.other_setting"),
         (lambda: spec(RECORD[1], noise="ddg"), "noise.not_of_calibration"),
-        (lambda: Ofpa().shared(known, Target(1, "paper"), THREE, released), "calibration.not_in_secure_sum"),
         (lambda: spec(PARTY[0], noise="knorm"), "noise.not_of_protocol"),
         (
             lambda: PARTY[0].shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(MOST)),

@@ -69,7 +69,7 @@ def test_who_cannot_take_part_is_named() -> None:
     with refused("noise.not_of_protocol", method="wsum", got="gauss", other="ddg"):
         SimulatedSum.of(wsum, federation(), ThreatModel(3, 1, 0), 9).spec(Target(Fraction(1), noise="gauss"))
     ofaa = SimulatedSum.of(METHODS["ofaa"](), federation(), ThreatModel(3, 1, 0), 9)
-    with refused("calibration.not_in_secure_sum", method="ofaa", got="paper"):
+    with refused("secure_sum.other_setting", name="calibration", method="ofaa", got="paper"):
         ofaa.spec(Target(Fraction(1), calibration="paper", noise="laplace"))
     with refused("trust.no_secure_sum", method="prr_mean"):
         SimulatedSum(METHODS["prr_mean"](), federation(), ThreatModel(3, 1, 0), AnnouncedRows(9)).spec(target)

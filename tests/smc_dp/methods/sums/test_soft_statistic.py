@@ -72,7 +72,7 @@ def test_without_noise_and_whitening_it_is_soft(classes: int) -> None:
     rng = np.random.default_rng(2)
     X, M = anisotropic(40, 4, rng, decay=1.0), 11
     counts = rng.multinomial(M, rng.dirichlet(np.ones(classes)), size=40)
-    T = perturb(statistic_in_integers(X, counts), None, Stream.from_system(), divisor=40 * M)
+    T = perturb(statistic_in_integers(X, counts), None, Stream.from_system()) / (40 * M)
     V = minimise_statistic(X, T, classes, 0.01)
     assert np.abs(V - certified(X, counts / M, 0.01)).max() < 1e-8
     assert np.abs(V - certified(X, counts / M, 0.0101)).max() > 1e-4  # twin: another regulariser
@@ -226,8 +226,3 @@ def test_wrong_settings_are_refused() -> None:
     for lam_global in (0.0, "x"):
         with refused("parameter.out_of_range", name="lam_global"):
             SoftStatistic(lam_global=lam_global)  # type: ignore[arg-type]
-    voters, _ = a_simulation()
-    with refused("auxiliary_rows.needed"):
-        SoftStatistic().train(Federation(voters.federation.parties, 3))
-    with refused("noise.not_of_calibration", calibration="proven", method="soft_ss", other="knorm"):
-        SoftStatistic().train_from(voters).release(Target(Fraction(1), noise="laplace"), Stream.from_system())

@@ -104,7 +104,7 @@ def test_a_learner_that_raises_is_named_with_its_party() -> None:
 def test_what_is_no_learner_is_refused() -> None:
     for learner, code in (
         ("forest", "learner.no_classifier"),
-        (lambda X, y: None, "learner.no_predictor"),
+        (lambda X, y: None, "learner.training_failed"),
         (LogisticRegression, "learner.training_failed"),
         (StandardScaler(), "learner.training_failed"),
     ):
@@ -117,10 +117,10 @@ def test_what_is_no_learner_is_refused() -> None:
     [
         (np.zeros(24), "no_classes"),
         (["a"] * 25, "no_classes"),
-        ([0] * 24 + [3], "unknown_class"),
-        ([0] * 24 + [-1], "unknown_class"),
-        ([0] * 24 + [0.5], "unknown_class"),
-        ([0] * 24 + [np.nan], "unknown_class"),
+        ([0] * 24 + [3], "no_classes"),
+        ([0] * 24 + [-1], "no_classes"),
+        ([0] * 24 + [0.5], "no_classes"),
+        ([0] * 24 + [np.nan], "no_classes"),
         ([[0], [0, 1]], "failed"),
     ],
 )

@@ -141,7 +141,7 @@ def test_rows_of_too_many_columns_are_refused_before_a_frequency_is_drawn() -> N
     FourierFeatures.of("fourier:4096").check_columns(1024)
     FourierFeatures.of("fourier:16").check_columns(2**16 - 16)
     for setting, columns in (("fourier:4096", 1025), ("fourier:16", 2**16 - 15)):
-        with refused("features.too_many_columns"):
+        with refused("features.too_many"):
             FourierFeatures.of(setting).check_columns(columns)
 
 
@@ -156,14 +156,10 @@ def test_settings_are_read_and_others_refused() -> None:
         "fourier:0512",
         "fourier:512:-1",
         "fourier:512 ",
+        *("fourier:17", "fourier:14", "fourier:4098", "fourier:99998"),
+        *("fourier:16:0", "fourier:16:0.0001", "fourier:16:1001"),
     ):
         with refused("features.unknown"):
-            FourierFeatures.of(setting)
-    for setting in ("fourier:15", "fourier:14", "fourier:4098", "fourier:99998"):
-        with refused("features.wrong_number"):
-            FourierFeatures.of(setting)
-    for setting in ("fourier:16:0", "fourier:16:0.0001", "fourier:16:1001"):
-        with refused("features.wrong_bandwidth"):
             FourierFeatures.of(setting)
 
 

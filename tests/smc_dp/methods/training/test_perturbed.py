@@ -10,7 +10,7 @@ import scipy.optimize
 from flint import arb
 
 from smc_dp.core.arrays import Array, into_ball
-from smc_dp.methods.training import perturbed
+from smc_dp.methods.training import newton, perturbed
 from smc_dp.methods.training.perturbed import Huber, Logistic, Loss, minimise_perturbed, minimise_uncertified
 from smc_dp.methods.training.solver import PUBLIC_TAU
 
@@ -165,13 +165,13 @@ def test_a_weak_regulariser_is_no_reason_to_refuse(monkeypatch: pytest.MonkeyPat
     """Where the objective falls for many steps before the gradient gets shorter; the twin gives up after twenty."""
     monkeypatch.setattr(perturbed, "_ROUNDS", 2)
     rng = np.random.default_rng(0)
-    patient, hasty = perturbed._ENDLESS, perturbed._PATIENCE
+    patient, hasty = newton.BALL_PATIENCE, newton.FLOAT_PATIENCE
     refused = {patient: 0, hasty: 0}
     for _ in range(12):
         X, y = into_ball(rng.standard_normal((40, 20)), 1.0), rng.choice([-1.0, 1.0], 40)
         linear = [Fraction(v) for v in rng.standard_normal(20) * 0.1 / 40]
         for patience in [patient] if refused[hasty] else refused:
-            monkeypatch.setattr(perturbed, "_ENDLESS", patience)
+            monkeypatch.setattr(perturbed, "BALL_PATIENCE", patience)
             try:
                 minimise_perturbed(Logistic(), X, y, 2e-7, linear)
             except ArithmeticError:

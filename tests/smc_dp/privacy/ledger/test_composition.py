@@ -193,15 +193,15 @@ def test_a_statement_is_charged_exactly_where_its_epsilon_is_known() -> None:
     ("fields", "code"),
     [
         (("none", 1, 0, "record", "replace", None), "guarantee.not_chargeable"),
-        (("pure", 0, 0, "record", "replace", None), "guarantee.epsilon_out_of_range"),
-        (("pure", 1, "1e-6", "record", "replace", None), "guarantee.delta_not_of_kind"),
-        (("approx", 1, 0, "record", "replace", None), "guarantee.delta_not_of_kind"),
-        (("approx", 1, 1, "record", "replace", None), "guarantee.delta_not_of_kind"),
-        (("zcdp", 1, "1e-6", "record", "replace", None), "guarantee.rho_not_of_kind"),
-        (("pure", 1, 0, "record", "replace", "1"), "guarantee.rho_not_of_kind"),
-        (("pure", 1, 0, "record", "party", None), "guarantee.adjacency_of_other_unit"),
+        (("pure", 0, 0, "record", "replace", None), "guarantee.wrong_figure"),
+        (("pure", 1, "1e-6", "record", "replace", None), "guarantee.wrong_figure"),
+        (("approx", 1, 0, "record", "replace", None), "guarantee.wrong_figure"),
+        (("approx", 1, 1, "record", "replace", None), "guarantee.wrong_figure"),
+        (("zcdp", 1, "1e-6", "record", "replace", None), "guarantee.wrong_figure"),
+        (("pure", 1, 0, "record", "replace", "1"), "guarantee.wrong_figure"),
+        (("pure", 1, 0, "record", "party", None), "statement.unit_of_other_adjacency"),
         (("pure", 1, 0, "planet", "replace", None), "setting.unknown_value"),
-        (("pure", "1e101", 0, "record", "replace", None), "guarantee.epsilon_out_of_range"),
+        (("pure", "1e101", 0, "record", "replace", None), "guarantee.wrong_figure"),
     ],
 )
 def test_fields_that_contradict_each_other_are_refused(fields: tuple[str, ...], code: str) -> None:
@@ -223,8 +223,8 @@ def test_hostile_denominators_are_rounded_up_and_stay_short() -> None:
 
 def test_a_mu_goes_with_zcdp_and_is_within_the_reach_of_the_curve() -> None:
     for wrong in (replace(pure(1), kind="pure"), approx(1, "1e-7")):
-        with refused("guarantee.mu_not_of_kind"):
+        with refused("guarantee.wrong_figure"):
             replace(wrong, mu=Fraction(1, 10))
     for mu in (Fraction(0), Fraction(1, 1 << 65), Fraction(4097)):
-        with refused("guarantee.mu_out_of_range"):
+        with refused("guarantee.wrong_figure"):
             replace(zcdp("0.1"), mu=mu)

@@ -155,7 +155,7 @@ def raced(attempt: Callable[[], None]) -> int:
             except OverBudgetError:
                 os._exit(1)
             except InputError as error:
-                os._exit(1 if error.code == "ledger.exists" else 2)
+                os._exit(1 if error.code == "file.exists" else 2)
             os._exit(0)
         children.append(child)
     os.close(go)

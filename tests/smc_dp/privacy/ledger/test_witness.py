@@ -248,7 +248,7 @@ def test_a_guess_of_an_entry_cannot_be_tested_without_the_start_of_the_chain(led
 
 
 def test_files_that_are_no_witness_are_refused(tmp_path: Path, south: Witness) -> None:
-    with refused("witness.exists"):
+    with refused("file.exists"):
         Witness.create(south.path, "south")
     for name in ("", "a b", "a+b", "a\n"):
         with refused("witness.bad_name"):
@@ -258,7 +258,7 @@ def test_files_that_are_no_witness_are_refused(tmp_path: Path, south: Witness) -
     (tmp_path / "text").write_text("text" * 1000)
     with refused("witness.not_usable"):
         Witness.open(tmp_path / "text")
-    with refused("witness.not_made"):
+    with refused("file.not_written"):
         Witness.create(tmp_path / "none" / "x", "south")
     assert south.path.stat().st_mode & 0o777 == 0o600
     assert Witness.open(south.path).key == south.key
