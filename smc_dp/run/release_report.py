@@ -70,7 +70,7 @@ NO_PROOF = "An audit can show that a claim is false. It cannot prove that a clai
 PARAMETER_TITLES = TITLES | {
     "agreed": "Digest of all that was agreed on",
     "center": "Ranges of number columns mapped to [-1, 1]",
-    "dimension": "Numbers in an encoded row, with a constant if there is one",
+    "dimension": "Numbers as which a row is encoded, with a constant if there is one",
     "learner": "What each party trained",
 }
 """Titles of the parameters of a release: settings, and derived parameters."""
@@ -262,7 +262,9 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
     if release.agreement.infers:  # bounds with which a row would be shortened are refused
         yield Prose(" ".join(("No row is shortened.", *_scaled(bounds))))
     elif not release.agreement.describes:
-        shortened = f"An encoded row longer than {bounds.clip:g} (Euclidean norm) is shortened to that."
+        shortened = (
+            f"Each row is encoded as numbers. One longer than {bounds.clip:g} (Euclidean norm) is shortened to that."
+        )
         yield Prose(" ".join((shortened, *_scaled(bounds))))
     if bounds.weights is not None:
         yield Prose(" ".join(_weights(bounds.weights, bounds.classes)))

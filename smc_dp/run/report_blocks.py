@@ -128,9 +128,12 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
 
 def _lost(found: Comparison, planned: ExpectedAccuracy) -> Prose:
     """Return the accuracy lost to noise, beside the planned loss."""
-    fields = {"lost": found.lost, "low": max(0.0, planned.interval.low), "high": planned.interval.high}
-    worse = found.loses_more_than(planned.interval.high)
-    return coded_prose("run.lost_more_than_planned" if worse else "run.lost_as_planned", **fields)
+    lost = found.lost or 0.0
+    said = f"{lost:.3f}" if lost >= 0 else f"none; it is {-lost:.3f} higher than without noise"
+    low, high = max(0.0, planned.interval.low), planned.interval.high
+    worse = found.loses_more_than(high)
+    code = "run.lost_more_than_planned" if worse else "run.lost_as_planned"
+    return coded_prose(code, lost=said, low=low, high=high)
 
 
 def _remark(found: Comparison) -> Iterator[Prose]:

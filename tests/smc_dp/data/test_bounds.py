@@ -90,6 +90,12 @@ def test_wrong_bounds_name_the_field(text, code, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+def test_a_column_that_is_a_section_is_one_fault():
+    text = "[columns]\nb.c = [0, 1]\n[columns.a]\nmin = 0\nmax = 1\n[missing]\nd.e = 0\n" + LABEL
+    with refused("columns.dotted_name", "columns.section", "columns.dotted_name"):
+        parse_bounds(text)
+
+
 def test_a_bounds_file_that_cannot_be_read(tmp_path):
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe")
     for name, why in (("none.toml", "file.unreadable"), ("b.toml", "file.not_utf8")):

@@ -32,9 +32,10 @@ from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.sources import read_own_files
 from smc_dp.data.spelling_evidence import SpellingEvidence
 from smc_dp.data.table import Table
-from smc_dp.data.table_reader import _csv, _placed, read_table
+from smc_dp.data.table_reader import _csv, placed, read_table
 from smc_dp.deploy import preflight
 from tests.support.refusals import pasted, refused
+from tests.support.tables import numbers
 
 KEY = bytes(range(32))
 NAMES = ("größe", "stadt", "code", "ja", "seit")
@@ -79,7 +80,7 @@ def written(form: FileFormat, word: str = "", mark: bool = False) -> bytes:
 
 
 def read(content: bytes, form: FileFormat = DEFAULT_FORMAT) -> Table:
-    with _placed("north"):
+    with placed("north"):
         return _csv(io.BytesIO(content), "north", form, TABLE_LIMITS)
 
 
@@ -98,7 +99,7 @@ def test_every_form_is_the_same_table_to_whoever_learns_and_to_a_ledger(tmp_path
     name, encoded = fingerprint_data(KEY, plain), encode_labelled_rows(plain, BOUNDS, "ja")
     for form, word, mark in itertools.product(forms(), ("NA", ""), (False, True)):
         table = read(written(form, word, mark), form)
-        assert table.numbers("größe").tolist() == [3.5, -0.25, 1000.0]
+        assert numbers(table, "größe").tolist() == [3.5, -0.25, 1000.0]
         found = encode_labelled_rows(table, BOUNDS, "ja")
         assert (found.X.tolist(), found.y.tolist()) == (encoded.X.tolist(), [1, 0, 1])
         assert fingerprint_data(KEY, table) == name
@@ -175,7 +176,7 @@ def said_of(reading: Callable[[], Table], *names: str) -> str:
     try:
         table = reading()
         for name in (*names, *table.columns):
-            table.numbers(name)
+            numbers(table, name)
     except InputError as error:
         return str(error)
     return ""
@@ -294,9 +295,9 @@ def test_what_is_said_twice_is_said_alike(tmp_path: Path) -> None:
     path, beside = tmp_path / "t.csv", tmp_path / "t.csv.toml"
     path.write_bytes(b"age;sex\n3,5;f\n")
     own = FileFormat(";", ",")
-    assert read_table(path, "north", form=own).numbers("age").tolist() == [3.5]
+    assert numbers(read_table(path, "north", form=own), "age").tolist() == [3.5]
     beside.write_text('[file]\nseparator = ";"\ndecimal = ","\n')
-    assert read_table(path, "north", form=own).numbers("age").tolist() == [3.5]
+    assert numbers(read_table(path, "north", form=own), "age").tolist() == [3.5]
     beside.write_text('[file]\nseparator = ";"\n')
     with refused("form.two_forms", place="own.toml"):
         read_table(path, "north", form=own)
