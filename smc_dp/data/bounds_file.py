@@ -75,20 +75,23 @@ def _column(value: object) -> object:
 
 
 def _undotted(found: object, *, are_rules: bool = False) -> object:
-    """Return a section of columns; raise UnfitError for those that are sections in it, one fault for each.
+    """Return a section of columns; raise UnfitError for those that are sections in it.
 
-    Somebody wrote the bounds of a column below each other, or TOML takes a name with a point for a section.
+    TOML takes a name with a point for a section: one fault for each name. Or somebody wrote the bounds of a column
+    below each other: one fault for all of them.
     """
     faults: list[Fault] = []
-    for name, value in found.items() if isinstance(found, dict) else ():
-        inner, dotted = value, name
-        while isinstance(inner, dict) and inner and "bins" not in inner:
-            step, inner = next(iter(inner.items()))
-            dotted = f"{dotted}.{step}"[: _SHOWN + 1]
-        if inner is not value:
-            is_name = are_rules or isinstance(inner, list | dict | str)
-            fields = {"name": dotted[:_SHOWN], **({} if is_name else {"key": toml_key(name[:_SHOWN])})}
-            faults.append(InputFault("columns.dotted_name" if is_name else "columns.section", fields))
+    left: list[tuple[str, object]] = [*found.items()] if isinstance(found, dict) else []
+    for name, value in left:  # what is in a section is looked at after it
+        if isinstance(value, dict) and value and "bins" not in value:
+            inside = [(f"{name}.{step}"[: _SHOWN + 1], inner) for step, inner in value.items()]
+            if are_rules or any(isinstance(inner, list | dict | str) for inner in value.values()):
+                left += inside
+            else:
+                fields = {"name": inside[0][0][:_SHOWN], "key": toml_key(name[:_SHOWN])}
+                faults.append(InputFault("columns.section", fields))
+        elif name not in found:  # type: ignore[operator]
+            faults.append(InputFault("columns.dotted_name", {"name": name[:_SHOWN]}))
     if faults:
         raise UnfitError("", faults)
     return found

@@ -47,7 +47,7 @@ HOW_TO_READ = (
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
 SAME_TEXT = "The text beside step {number} is about this step, too."
-AGAIN = "The same kinds of messages as in step {number} ({stage}), with new values."
+AGAIN = "The same kinds of messages as in step {number} ({stage}), with new values. The text there is about both."
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
     'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'
@@ -104,10 +104,11 @@ def _step(
     )
     same = next((other for other in earlier if (other.number, other.kinds) == (step.number, step.kinds)), None)
     if same is not None:
-        shown: tuple[PageBlock, ...] = (Prose(AGAIN.format(number=same.number, stage=same.stage)),)
+        said: tuple[PageBlock, ...] = (Prose(AGAIN.format(number=same.number, stage=same.stage)),)
     else:
-        shown = (*_said(trace.protocol, step.number, earlier), *_message_sections(observed, step))
-    return Section(title, (drawn, *shown, knowledge_blocks.knowledge_after(trace, step.known)))
+        said = tuple(_said(trace.protocol, step.number, earlier))
+    messages = _message_sections(observed, step, again=same is not None)
+    return Section(title, (drawn, *said, *messages, knowledge_blocks.knowledge_after(trace, step.known)))
 
 
 def _said(protocol: Protocol, number: str, earlier: Sequence[WalkthroughStep]) -> Iterator[PageBlock]:
@@ -129,14 +130,15 @@ def _said(protocol: Protocol, number: str, earlier: Sequence[WalkthroughStep]) -
         yield Section(why, (*((Prose(FIXED_NOTES),) if why == IS_WRONG else ()), Bullets(notes)))
 
 
-def _message_sections(observed: ObservedSession, step: WalkthroughStep) -> Sequence[Section]:
+def _message_sections(observed: ObservedSession, step: WalkthroughStep, *, again: bool) -> Sequence[Section]:
+    """Return the values of each kind of message, and what the kind is, unless an earlier step of it was shown."""
     found = []
     for name in step.kinds:
         messages = [message for message in step.messages if message.kind.__name__ == name]
         kind = messages[0].kind
         fields = _alike((slot.name, f"{slot.protection.description}.") for slot in kind.slots)
-        protected = (FactList(fields),) if fields else ()
-        found.append(Section(name, (Prose(_about(kind)), *protected, values.message_table(kind, messages, observed))))
+        about = () if again else (Prose(_about(kind)), *((FactList(fields),) if fields else ()))
+        found.append(Section(name, (*about, values.message_table(kind, messages, observed))))
     return found
 
 

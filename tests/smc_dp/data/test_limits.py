@@ -32,6 +32,7 @@ from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.table import DictionaryColumn
 from smc_dp.data.table_reader import parse_csv, read_table
 from tests.support.refusals import pasted, refused
+from tests.support.tables import numbers
 
 SMALL = TableLimits(cells=20, columns=8, bytes=5000, text=400, line=60)
 
@@ -203,7 +204,7 @@ def test_columns_of_no_use_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", noted)
     read = parse_parquet(parquet(table), "t")
     assert names == ["a"]
-    assert read.numbers("a").tolist() == [1, 2]
+    assert numbers(read, "a").tolist() == [1, 2]
     with refused("cell.not_a_text", at="column 'b', row 1"):
         read.texts("b")
 
