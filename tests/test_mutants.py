@@ -63,7 +63,7 @@ def test_each_mutant_has_a_room_and_its_likeliest_tests_come_first() -> None:
 def test_a_room_kills_or_a_survivor_needs_a_reason(tmp_path: Path) -> None:
     harmless = Mutant("harmless", "smc_dp/core/version.py", '"0.2.0"\n', '"0.2.0" \n', "tests/test_package.py::test_a")
     known = next(mutant for mutant in MUTANTS if mutant.name == "Go is not bound to the session")
-    run_all([harmless, known], tmp_path / "out", jobs=2)
+    run_all([harmless, known], tmp_path / "out", jobs=1)
     found = known_results(tmp_path / "out")
     assert (found["harmless"], found[known.name].partition("::")[0]) == ("", known.killer.partition("::")[0])
     assert not summary([harmless, *[known] * 19], found)[1]

@@ -92,4 +92,4 @@ def _write(path: Path, found: AuditReport) -> None:
 
 def _named(said: str) -> str:
     """Return a sentence of the library with options for its parameters."""
-    return options_in_backquotes(said, {name: f"--{name}" for name in ("seconds", "identities", "views")})
+    return options_in_backquotes(said, {name: f"--{name}" for name in ("seconds", "identities", "views", "ledgers")})

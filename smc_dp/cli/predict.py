@@ -44,6 +44,12 @@ def classify_rows(
             help="Take a row for the second of two classes where its probability is above this [default: 0.5].",
         ),
     ] = None,
+    threshold_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Choose this threshold on other rows with classes. It is as private as they are."
+        ),
+    ] = None,
     policy: Annotated[
         Path | None,
         typer.Option(
@@ -97,7 +103,8 @@ def classify_rows(
     If the file has the column of classes, the screen (stderr) shows metrics (--json has them as a key): accuracy
     beside that of the majority class, balanced accuracy, area under the ROC curve, sensitivity and specificity at the
     threshold, Brier score, confusion matrix and calibration. They are exact figures of your rows: private. The page of
-    --metrics can be read by you alone.
+    --metrics can be read by you alone. --threshold-from takes the threshold with the largest sum of sensitivity and
+    specificity on rows of another file.
 
     RUN may be the file that `smc-dp personalise` wrote. Nothing is verified then, and predictions are as private as the
     rows that it was made from.
@@ -108,6 +115,7 @@ def classify_rows(
       smc-dp predict runs/first --data new.csv --out predictions.csv --id patient
       smc-dp predict runs/first --data new.csv | sort | uniq -c
       smc-dp predict runs/first --data test.csv --out predictions.csv --metrics metrics.html
+      smc-dp predict runs/first --data test.csv --threshold-from other.csv --out predictions.csv
       smc-dp predict runs/first --data new.parquet --json --id patient
       smc-dp predict own.model --data new.csv
       smc-dp predict study.north.state/run --data new.csv --policy own.toml --out predictions.csv
@@ -126,7 +134,7 @@ def classify_rows(
     limit = None if threshold is None else float(read_positive("--threshold", threshold))
     with cells_allowed(most_cells), nullcontext() if wanted is None else screen.spinner() as hear:
         found = predict_with(
-            run_folder, data, id_column, threshold=limit, form=read_form(policy, data),
+            run_folder, data, id_column, threshold=limit, threshold_from=threshold_from, form=read_form(policy, data),
             level=wanted, identities=identities, views=views, seconds=allowed, progress=hear,
         )  # fmt: skip
     if metrics is not None:
@@ -164,6 +172,7 @@ def _as_dict(found: Predictions, *, with_ids: bool) -> dict[str, object]:
     more: dict[str, object] = {"classes": found.classes} if len(found.classes) > 2 else {}
     more |= {"ids": found.ids} if with_ids else {}
     more |= {} if found.level is None else {"level": found.level}
+    more |= {} if found.one_class is None else {"one_class": found.one_class}
     if found.personal is not None:
         more["personalised"] = {"release_sha256": found.personal.release_sha256, "privacy": privacy_sentences()}
     return {
@@ -184,7 +193,7 @@ def _write_metrics(page: Path, found: Predictions, data: Path) -> None:
 
     if found.metrics is None:
         raise InputError("option.page_without_classes", option="--metrics", file=str(data))
-    write_page(page, metrics_page(found.metrics, data.name), f"--metrics: {page}", 0o600)
+    write_page(page, metrics_page({"": found.metrics}, data.name), f"--metrics: {page}", 0o600)
 
 
 def _say_what_was_verified(found: Predictions) -> None:

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any
 from smc_dp.cli import screen
 from smc_dp.cli.identities import load_with_warning
 from smc_dp.cli.ledger import read_limit
-from smc_dp.cli.options import AsJson
+from smc_dp.cli.options import AsJson, check_beside
 from smc_dp.cli.setting_options import with_settings
 from smc_dp.core.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from smc_dp.data.sources import PreparedData
+    from smc_dp.run.agreement import Agreement
     from smc_dp.run.ledgers import Ledgers
-    from smc_dp.run.settings import Simulation
+    from smc_dp.run.metrics import Metrics
+    from smc_dp.run.regression_metrics import RegressionMetrics
+    from smc_dp.run.settings import DataRoles, Simulation
     from smc_dp.run.simulation import SimulationOptions
 
 _NEWTON_INSTEAD = (
@@ -72,6 +78,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
       smc-dp run --method newton --colluders 1 --dropouts 1 --drop-out hospital-2:20
       smc-dp run --method wsum --noise vg --sizes hidden
       smc-dp run --study study.toml
+      smc-dp run --method newton --metrics metrics.html
       smc-dp run --method logistic --epsilon 3
       smc-dp run --method linear --party north.csv --party south.csv --bounds bounds.toml --test held_out.csv
       smc-dp run --method describe --party north.csv --party south.csv --bounds bounds.toml
@@ -94,6 +101,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     how, ledgers = request.simulation, _ledgers(request.simulation)
     folder = fresh_folder() if how.out is None else how.out
     refuse_existing(folder)
+    check_beside(folder, "--metrics", how.metrics)
     seed = how.insecure_seed
     rng = Stream.from_system() if seed is None else Stream.insecure_from_seed(seed)
     simulated: SimulationOptions = {
@@ -103,11 +111,13 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     if main_job.is_main_job(request):
         found, agreed = main_job.prepare_both(request)
         simulated["ledgers"] = ledgers and ledgers.for_runs(agreed)
+        _check_test_rows(how.metrics, found, agreed[0])
         if how.identities is not None:
             simulated["identities"] = load_with_warning(how.identities, agreed[0].participants)
         by_folder = {folder / one.method.name: one for one in agreed}
         with screen.progress_bars(quiet=as_json) as hear:
             reports = simulate_each(found, by_folder, rng, hear, **simulated)
+        _write_metrics(how.metrics, main_job.metrics_by_release(reports), request.data)
         if as_json:
             print(json.dumps(main_job.both_as_dict(reports), allow_nan=False))
         else:
@@ -115,6 +125,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         return
     found, agreement = prepare_run(request) if request.data.study is None else rehearse(request, rng)
     simulated["ledgers"] = ledgers and ledgers.for_runs([agreement])
+    _check_test_rows(how.metrics, found, agreement)
     if how.identities is not None:
         simulated["identities"] = load_with_warning(how.identities, agreement.participants)
     drop_outs = parse_drop_outs(how.drop_out or [])
@@ -127,12 +138,33 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
             screen.print_blocks(shared_test_rows(found))
     with allow_cells(how.most_cells), screen.progress_bars(quiet=as_json) as hear:
         report = simulate_run(found, agreement, rng, folder, hear, drop_out=drop_outs, **simulated)
+    _write_metrics(how.metrics, main_job.metrics_by_release([report]), request.data)
     if as_json:
         print(json.dumps(report.as_dict(), allow_nan=False))
         return
     screen.print_blocks(blocks(report, screen.full_statement(folder)))
     if report.agreement.spec.smallest_sets_noise:
         print(screen.fold(_NEWTON_INSTEAD))
+
+
+def _check_test_rows(page: Path | None, found: PreparedData, agreed: Agreement) -> None:
+    if page is not None and agreed.describes:
+        raise InputError("option.page_of_no_classifier", option="--metrics", name=agreed.method.name)
+    if page is not None and found.test is None:
+        raise InputError("option.page_without_test_rows", option="--metrics")
+
+
+def _write_metrics(page: Path | None, found: Mapping[str, Metrics | RegressionMetrics], data: DataRoles) -> None:
+    """Write the page of metrics; only its owner may read it, of whichever rows it is."""
+    from smc_dp.pages.html import write_page
+    from smc_dp.run.metrics_report import metrics_page
+    from smc_dp.run.preparation import USUAL_DATASET
+
+    if page is None:
+        return
+    public = data.party is None and data.study is None
+    of = f"the data set {data.dataset or USUAL_DATASET}" if public else str(data.test)
+    write_page(page, metrics_page(found, of, public=public), f"--metrics: {page}", 0o600)
 
 
 def _ledgers(how: Simulation) -> Ledgers | None:

@@ -84,7 +84,7 @@ def show_run(
 
 def copy_published(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
-    to: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make; it may be there if it is empty.")],
+    to: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make, or an empty one.")],
 ) -> None:
     """Copy what may be published of a run: the release, the shares if there are any, and the transcript.
 

@@ -106,6 +106,8 @@ class Bounds:
             raise InputError("bounds.clip_not_positive", got=self.clip)
         if not (math.isfinite(self.bias) and self.bias >= 0):
             raise InputError("bounds.negative_bias", got=self.bias)
+        if not isinstance(self.center, bool):
+            raise InputError("bounds.center_not_bool", got=shown(self.center))
         check_aliases("classes", self.classes, self.aliases)
         if self.missing not in (None, LEAVE_OUT):
             came = shown(self.missing)

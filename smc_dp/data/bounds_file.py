@@ -16,6 +16,7 @@ from typing_extensions import override
 from smc_dp.core.documents import CHOICE, Document, PathStep
 from smc_dp.core.errors import Fault, InputError, InputFault, UnfitError, shown
 from smc_dp.core.kinds import limit_keys
+from smc_dp.core.toml import toml_key
 from smc_dp.data.columns import (
     EMPTY_CELL_RULES,
     NUMERIC_OUTCOME,
@@ -73,18 +74,31 @@ def _column(value: object) -> object:
     raise InputError("columns.wrong_kind", wanted=_KINDS, got=shown(value))
 
 
-def _undotted(found: object) -> object:
-    """Return a section of columns; raise UnfitError for names with points that TOML takes for sections in sections."""
+def _undotted(found: object, *, are_rules: bool = False) -> object:
+    """Return a section of columns; raise UnfitError for those that are sections in it.
+
+    TOML takes a name with a point for a section: one fault for each name. Or somebody wrote the bounds of a column
+    below each other: one fault for all of them.
+    """
     faults: list[Fault] = []
     left: list[tuple[str, object]] = [*found.items()] if isinstance(found, dict) else []
     for name, value in left:  # what is in a section is looked at after it
-        if isinstance(value, dict) and "bins" not in value:
-            left += [(f"{name}.{step}"[: _SHOWN + 1], inner) for step, inner in value.items()]
+        if isinstance(value, dict) and value and "bins" not in value:
+            inside = [(f"{name}.{step}"[: _SHOWN + 1], inner) for step, inner in value.items()]
+            if are_rules or any(isinstance(inner, list | dict | str) for inner in value.values()):
+                left += inside
+            else:
+                fields = {"name": inside[0][0][:_SHOWN], "key": toml_key(name[:_SHOWN])}
+                faults.append(InputFault("columns.section", fields))
         elif name not in found:  # type: ignore[operator]
             faults.append(InputFault("columns.dotted_name", {"name": name[:_SHOWN]}))
     if faults:
         raise UnfitError("", faults)
     return found
+
+
+def _undotted_rules(found: object) -> object:
+    return _undotted(found, are_rules=True)
 
 
 def _kind(value: object) -> str:
@@ -186,7 +200,7 @@ class BoundsFile(Document):
     label: LabelSection | None = None
     rows: RowsSection = Field(default_factory=RowsSection)
     weights: WeightsSection | None = None
-    missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY), BeforeValidator(_undotted)] = Field(
+    missing: Annotated[dict[str, EmptyCellRule], limit_keys(_MANY), BeforeValidator(_undotted_rules)] = Field(
         default_factory=dict
     )
     aliases: Annotated[dict[str, dict[str, LevelList]], limit_keys(_MANY)] = Field(default_factory=dict)

@@ -17,12 +17,8 @@ EMPTY_FAULTS = MappingProxyType(
     {wanted: InputFault("cell.empty", {"wanted": wanted}) for wanted in ("a number", "a date", "a text")}
 )
 """Fault of an empty cell, by the kind of value that was wanted."""
-NAN_FAULTS = MappingProxyType(
-    {wanted: InputFault("cell.nan", {"wanted": wanted}) for wanted in ("a finite number", "a text")}
-)
-"""Fault of a cell that holds NaN, by the kind of value that was wanted."""
-EMPTY_CODES = frozenset({"cell.empty", "cell.nan"})
-"""Codes of the faults of empty cells."""
+EMPTY_CODE = "cell.empty"
+"""Code of these faults."""
 
 
 def is_empty_cell(cell: object) -> bool:
@@ -32,7 +28,9 @@ def is_empty_cell(cell: object) -> bool:
 
 def parse_number(cell: object, form: FileFormat) -> float | Fault:
     """Return the finite number in a cell, or the fault of any other cell."""
-    if isinstance(cell, str) and cell.strip():
+    if is_empty_cell(cell):
+        return EMPTY_FAULTS["a number"]
+    if isinstance(cell, str):
         try:
             found = form.number(cell)
         except ValueError:
@@ -41,10 +39,8 @@ def parse_number(cell: object, form: FileFormat) -> float | Fault:
     elif isinstance(cell, bool | int | float | Decimal):
         found = float(cell)
     else:
-        return EMPTY_FAULTS["a number"] if is_empty_cell(cell) else NOT_A_NUMBER
-    if math.isfinite(found):
-        return found
-    return NAN_FAULTS["a finite number"] if is_empty_cell(cell) else NOT_FINITE
+        return NOT_A_NUMBER
+    return found if math.isfinite(found) else NOT_FINITE
 
 
 def parse_date(cell: object, form: FileFormat) -> datetime.date | Fault:
@@ -67,12 +63,12 @@ def parse_date(cell: object, form: FileFormat) -> datetime.date | Fault:
 
 def parse_text(cell: object) -> str | Fault:
     """Return the text in a cell, numbers, dates and truth values written out, or the fault of any other cell."""
+    if is_empty_cell(cell):
+        return EMPTY_FAULTS["a text"]
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
         return cell.isoformat()
     if isinstance(cell, int | float | Decimal):
-        return str(cell) if math.isfinite(cell) else NAN_FAULTS["a text"] if is_empty_cell(cell) else NOT_A_TEXT
-    if is_empty_cell(cell):
-        return EMPTY_FAULTS["a text"]
+        return str(cell) if math.isfinite(cell) else NOT_A_TEXT
     return cell if isinstance(cell, str) else NOT_A_TEXT

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from smc_dp.core.errors import Fault, InputError, InputFault, shown
+from smc_dp.data.dictionary_encoding import DictionaryEncoder
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.format_hints import add_hint
 from smc_dp.data.limits import TableLimits
@@ -29,6 +30,7 @@ from smc_dp.data.text_lines import ByteSource, TextLines
 _LONGEST_ROW = 1 << 25  # bytes
 _MOST_AT_ONCE = 1 << 10  # columns that pyarrow is given
 _MARK = "\ufeff".encode()  # which pyarrow drops where a block begins
+_STAND_IN = "\x1f"  # for a separator that is no single byte
 _LINE_END = re.compile("\r\n?|\n")  # and none of the others that Python knows, which may stand in a cell
 _OF_EXCEL = re.compile(rb"\"?sep=.\"?", re.IGNORECASE)  # first line, which states the separator to Excel alone
 
@@ -57,6 +59,7 @@ class _Rows:
 
     def __post_init__(self) -> None:
         self._missing = dict.fromkeys(self.form.missing, "")
+        self._codings: list[DictionaryEncoder] = []  # where texts have to be exchanged, else columns of pyarrow
         self._columns: list[TextColumnBuilder] = []
         self._lists: list[list[str]] = []
 
@@ -65,7 +68,7 @@ class _Rows:
         others = iter(pieces)
         first = next(others, "")
         self._choose_separator(first)
-        for block in self._blocks(piece.encode() for piece in chain([first], others)):
+        for block in self._blocks(self._swap(piece).encode() for piece in chain([first], others)):
             self._take(block)
         if not self.rows and not any(name.strip() for name in self.header):
             raise InputError("csv.empty")
@@ -74,16 +77,25 @@ class _Rows:
         """Return the columns, once."""
         if self._lists:
             return [*self._lists]
-        self._columns.reverse()  # each gives its cells away before the next
-        return [self._columns.pop().column() for _ in self.header]
+        if self._columns:
+            self._columns.reverse()
+            return [self._columns.pop().column() for _ in self.header]
+        self._codings.reverse()  # and each gives its cells away before the next
+        return [self._codings.pop().coded() for _ in self.header]
 
     def _choose_separator(self, first: str) -> None:
         """Choose tabs where the name or the header shows them and no separator is set, or else commas."""
         header = _LINE_END.split(first, maxsplit=1)[0]
         tabs = self.form.separator is None and (self.tabs or ("\t" in header and "," not in header))
-        self._separator = self.form.separator or ("\t" if tabs else ",")
+        said = self.form.separator or ("\t" if tabs else ",")
         self._is_usual = self.form.separator is None and not tabs
+        self._separator = said if said.isascii() else _STAND_IN
+        self._swapped = {} if said.isascii() else {ord(said): _STAND_IN, ord(_STAND_IN): said}
         self._grammar = _Grammar(self._separator)
+
+    def _swap(self, text: str) -> str:
+        """Return the text with a separator of several bytes and one that pyarrow accepts exchanged."""
+        return text.translate(self._swapped) if self._swapped else text
 
     def _blocks(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the header alone, then blocks of whole rows, none empty; raise InputError for what is no CSV."""
@@ -127,7 +139,7 @@ class _Rows:
         return line_of_row(self.rows + 1)
 
     def _take_header(self, block: bytes) -> None:
-        self.header = self._by_hand(block)[0]
+        self.header = [self._swap(cell) for cell in self._by_hand(block)[0]]
         width = len(self.header)
         if _OF_EXCEL.fullmatch(block.strip()):
             raise InputError("csv.line_of_excel", line=block.strip().decode())
@@ -140,8 +152,11 @@ class _Rows:
         if width > _MOST_AT_ONCE:
             self._lists = [[] for _ in self.header]
             return
-        self._columns = [TextColumnBuilder(self._missing) for _ in self.header]
-        self._arrow = _Arrow(width, self._separator)
+        if self._swapped:
+            self._codings = [DictionaryEncoder(self._missing) for _ in self.header]
+        else:
+            self._columns = [TextColumnBuilder(self._missing) for _ in self.header]
+        self._arrow = _Arrow(width, self._separator, is_encoded=bool(self._swapped))
 
     def _take(self, block: bytes) -> None:
         """Add rows below the header."""
@@ -154,8 +169,11 @@ class _Rows:
             raise self._ragged(ragged[1])
         self.rows += found.num_rows
         self.limits.check_cells(self.rows, len(self.header), more=True)
-        for column, built in zip(found.columns, self._columns, strict=True):
+        for column, built in zip(found.columns, self._columns, strict=False):
             built.add(column.chunks)
+        for column, coding in zip(found.columns, self._codings, strict=False):
+            cells = column.chunk(0)
+            coding.add([self._swap(text) for text in cells.dictionary.to_pylist()], cells.indices.to_numpy())
 
     def _take_by_hand(self, block: bytes) -> None:
         rows, width = self._by_hand(block), len(self.header)
@@ -164,7 +182,7 @@ class _Rows:
             if len(row) != width:
                 raise self._ragged(len(row))
             self.rows += 1
-        once = {cell: self._missing.get(cell, cell) for row in rows for cell in row}
+        once = {cell: self._missing.get(text := self._swap(cell), text) for row in rows for cell in row}
         for column, cells in zip(self._lists, zip(*rows, strict=True), strict=True):
             column.extend(map(once.__getitem__, cells))
 
@@ -239,17 +257,18 @@ def _has_empty_line(text: bytes) -> bool:
 class _Arrow:
     """Parser of pyarrow for rows of `width` cells, each a text."""
 
-    def __init__(self, width: int, separator: str) -> None:
+    def __init__(self, width: int, separator: str, *, is_encoded: bool) -> None:
         import pyarrow as pa
         from pyarrow import csv as arrow
 
-        self._kinds = {str(i): pa.string() for i in range(width)}
+        kinds = {str(i): pa.dictionary(pa.int32(), pa.string()) if is_encoded else pa.string() for i in range(width)}
+        self._kinds = kinds
         self._read: Any = arrow.read_csv
         self._ragged: tuple[int, int] | None = None
         self._parse = arrow.ParseOptions(
             delimiter=separator, newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=self._refused
         )
-        self._convert = arrow.ConvertOptions(column_types=self._kinds, null_values=[], strings_can_be_null=False)
+        self._convert = arrow.ConvertOptions(column_types=kinds, null_values=[], strings_can_be_null=False)
 
     def read(self, block: bytes) -> tuple[Any, tuple[int, int] | None]:
         """Return the rows of a block; or None and, of the first row of another width, its number and width."""

@@ -20,7 +20,7 @@ DECIMALS = (".", ",")
 THOUSANDS = MappingProxyType({".": ".", ",": ",", " ": " \u00a0\u202f", "'": "'\u2019"})
 """Marks between thousands, each with the characters that are written for it: a space may be one that breaks no line."""
 RECOGNISED_SEPARATORS = (",", ";", "\t", "|")
-"""Separators that a message recognises; any other single ASCII character may be stated as well."""
+"""Separators that a message recognises; any other single character may be stated as well."""
 _MIDNIGHT = r"(?:[T ]00?:00(?::00(?:\.0+)?)?| 12:00(?::00)? AM)"
 _DAYS = {
     "yyyy-mm-dd": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",
@@ -74,8 +74,8 @@ class AmbiguousDateError(ValueError):
 
 
 def separates_cells(mark: str) -> bool:
-    """Return whether a text may stand between cells: one ASCII character of no quote, line or number."""
-    return len(mark) == 1 and mark.isascii() and not _NO_SEPARATOR.fullmatch(mark)
+    """Return whether a text may stand between cells: one character of no quote, line or number."""
+    return len(mark) == 1 and not _NO_SEPARATOR.fullmatch(mark)
 
 
 def day_in_form(cell: str, name: str) -> datetime.date | None:

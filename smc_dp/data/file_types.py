@@ -1,42 +1,45 @@
-"""Files of other programs, recognised by their first bytes or their ending: no table is read from them."""
+"""Files of other programs, recognised by their first bytes or their ending, with a command that converts each."""
 
 from __future__ import annotations
 
+import json
+import shlex
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
 from smc_dp.core.errors import Fault, InputFault
 
+_TABLE = tomllib.loads(files("smc_dp.data").joinpath("file_types.toml").read_text(encoding="utf-8"))
+_BY_ENDING = MappingProxyType({ending: one for one in _TABLE["type"] for ending in one["endings"]})
 LONGEST_START = 8
 """Bytes of a file by which it is known."""
-_BY_ENDING = MappingProxyType(
-    {
-        **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls"), "an Excel workbook"),
-        **dict.fromkeys((".ods", ".fods"), "an OpenDocument workbook"),
-        **dict.fromkeys((".feather", ".arrow", ".ipc"), "a Feather file"),
-        **dict.fromkeys((".sas7bdat", ".xpt"), "a SAS file"),
-        ".dta": "a Stata file",
-        **dict.fromkeys((".sav", ".zsav"), "an SPSS file"),
-        **dict.fromkeys((".rds", ".rdata", ".rda"), "an R file"),
-        **dict.fromkeys((".json", ".ndjson", ".jsonl"), "a JSON file"),
-    }
-)
-_BY_START = MappingProxyType(
-    {
-        b"PK\x03\x04": "a zip archive or an Excel workbook",
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel workbook",
-        b"ARROW1": "a Feather file",
-        b"FEA1": "a Feather file",
-        b"BZh": "packed by bzip2",
-        b"\xfd7zXZ\0": "packed by xz",
-        b"(\xb5/\xfd": "packed by zstd",
-        b"7z\xbc\xaf'\x1c": "packed by 7z",
-    }
-)
+_LONGEST_NAME = 60
 
 
 def of_another_program(path: Path, start: bytes) -> Fault | None:
-    """Return the fault of a file that no table is read from; None for any other file."""
-    by_start = (what for mark, what in _BY_START.items() if start.startswith(mark))
-    what = _BY_ENDING.get(path.suffix.lower()) or next(by_start, None)
-    return None if what is None else InputFault("file.other_program", {"what": what})
+    """Return the fault of a file that no table is read from, with what to do; None for any other file."""
+    by_start = next((kind for mark, kind in _TABLE["starts"].items() if start.startswith(bytes.fromhex(mark))), "")
+    if known := _BY_ENDING.get(path.suffix.lower()) or _BY_ENDING.get(by_start):
+        return InputFault("file.other_program", {"what": known["what"], "how": _command(known, path)})
+    for mark, name in _TABLE["packed"].items():
+        if start.startswith(bytes.fromhex(mark)):
+            return InputFault("file.packed", {"program": name})
+    return None
+
+
+def _command(known: Mapping[str, str], path: Path) -> str:
+    """Return the command for this file, or for FILE where the name is long, as a shell takes it."""
+    name = path.name if len(path.name) <= _LONGEST_NAME else f"FILE{path.suffix[:_LONGEST_NAME]}"
+    stem = Path(name).stem
+    quoted = {
+        key: json.dumps(text) for key, text in (("name", name), ("csv", f"{stem}.csv"), ("parquet", f"{stem}.parquet"))
+    }
+    if code := known.get("python"):
+        run = shlex.quote(code.format(**quoted))
+        return f"`python -c {run}` (needs `pip install {known['needs']}`)"
+    if code := known.get("r"):
+        return f"`Rscript -e {shlex.quote(code.format(**quoted))}`"
+    return known["how"].format(**quoted)

@@ -7,6 +7,7 @@ import hmac
 import itertools
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -50,6 +51,15 @@ def fingerprint_data(key: bytes, held: Table | Rows) -> str:
     if isinstance(held, Rows):
         return fingerprint_rows(key, held)
     return _of_columns(key, held, held.columns.keys() - {held.partition_column})
+
+
+def count_cells(held: Table, name: str) -> Counter[str]:
+    """Return how often each cell stands in a column, whatever the order of rows; equal where fingerprints are equal."""
+    (cells, codes), form = held.different(name), held.form.of_column(name)
+    found = Counter[str]()
+    for cell, count in zip(cells, np.bincount(codes, minlength=len(cells)).tolist(), strict=True):
+        found[_plain(cell, form)] += count
+    return found
 
 
 def former_fingerprint(key: bytes, held: Table | Rows, called: str) -> str | None:

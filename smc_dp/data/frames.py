@@ -17,7 +17,7 @@ from smc_dp.data.file_format import FileFormat
 from smc_dp.data.limits import owners_limits
 from smc_dp.data.parquet_cells import arrow_cells
 from smc_dp.data.table import Table
-from smc_dp.data.table_reader import read_table
+from smc_dp.data.table_reader import named_table, placed, read_table
 
 _NAMED = re.compile(r"Conversion failed for column (.+?) with type", re.DOTALL)
 _INDEX = re.compile(r"__index_level_\d+__")  # of pandas, without a name
@@ -56,18 +56,10 @@ def read_frame(frame: DataFrame, source: str) -> Table:
         fault = InputError("frame.mixed_column", column=shown(column[1])) if column else InputError("frame.unreadable")
         raise fault.within(source) from None
     found = without_index(found)
-    names = [name.strip() for name in found.column_names]
-    if repeated := {name for name in names if names.count(name) > 1}:
-        raise InputError("header.same_name", name=shown(min(repeated))).within(source)
-    try:
-        owners_limits().check_cells(found.num_rows, len(names))
-    except InputError as error:
-        raise error.within(source) from None
-    columns = {
-        name: arrow_cells(column.type, _arrays(column), found.num_rows)
-        for name, column in zip(names, found.columns, strict=True)
-    }
-    return Table(source, columns, range(1, found.num_rows + 1), FileFormat(is_text=False))
+    with placed(source):
+        owners_limits().check_cells(found.num_rows, found.num_columns)
+        cells = [arrow_cells(column.type, _arrays(column), found.num_rows) for column in found.columns]
+        return named_table(source, found.column_names, cells, found.num_rows, FileFormat(is_text=False))
 
 
 def without_index(table: Any) -> Any:

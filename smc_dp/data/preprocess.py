@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from smc_dp.core.arrays import OUTCOME_BITS, count_longer, into_ball, with_bias
 from smc_dp.core.errors import InputError, InputFault, clipped_too_often, refuse_all, shown, warn_clipped
 from smc_dp.data.bounds import Bounds
-from smc_dp.data.cell_values import EMPTY_CODES
+from smc_dp.data.cell_values import EMPTY_CODE
 from smc_dp.data.columns import (
     CATEGORY,
     INDICATOR,
@@ -129,7 +129,7 @@ def examine_table(table: Table, bounds: Bounds, label: str | None = None, *, str
 def _examined_rows(table: Table, bounds: Bounds, label: str | None, strict: bool) -> EncodedTable:
     """Examine the rows, and those of empty cells alone as one fault."""
     found = _examined(table, bounds, label, strict)
-    if not any(fault.code in EMPTY_CODES for fault in found.faults) or not table.blank_rows().any():
+    if not any(fault.code == EMPTY_CODE for fault in found.faults) or not table.blank_rows().any():
         return found
     blank = blank_rows_fault(table)  # one fault, and not one of each column
     others = _examined(table.without_blank_rows(), bounds, label, strict)

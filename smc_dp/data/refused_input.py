@@ -78,9 +78,8 @@ class FormatFault(InputFault):
 
     def above_lines(self) -> FormatFault:
         """Return the fault as it stands above the lines for all faults of its file."""
-        return self._saying(
-            f"{('write the lines', 'complete its line', 'choose its line')[len(self.choices[:2])]} below"
-        )
+        advice = ("write the lines", "if it means one of these, complete its line", "choose its line")
+        return self._saying(f"{advice[len(self.choices[:2])]} below")
 
     def comments(self) -> Iterator[tuple[str, str]]:
         """Yield the lines that a person completes or chooses, as comments of TOML, each after its section's header."""

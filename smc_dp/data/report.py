@@ -92,7 +92,7 @@ def blocks(found: FileValidation) -> Iterator[PageBlock]:
             yield Verbatim("\n".join(lines), "Lines for the bounds")
     else:
         kept = (found.rows or 0) - found.left_out
-        classes = ", ".join(f"{count:,} {name}" for name, count in (found.classes or {}).items())
+        classes = ", ".join(f"{count:,} of class {name}" for name, count in (found.classes or {}).items())
         of_classes = f" ({classes})" if classes else ""
         yield Prose(
             f"{found.source}: {kept:,} of {found.rows:,} rows can be used{of_classes}. {PRIVATE_NOTICE}",

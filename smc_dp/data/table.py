@@ -9,7 +9,7 @@ import datetime
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,8 @@ from smc_dp.data.columns import BinnedColumn, CategoricalColumn, Column, DateCol
 from smc_dp.data.file_format import DEFAULT_FORMAT, FileFormat
 from smc_dp.data.format_hints import add_hint
 from smc_dp.data.refused_input import RefusedInput
-from smc_dp.data.spelling_evidence import SpellingEvidence
 
 _LISTED = 8  # names of columns or levels in one message
-
-Parsed = TypeVar("Parsed")
 
 
 def line_of_row(row: int) -> int:
@@ -79,19 +76,16 @@ class Table:
         """Number of rows."""
         return len(self.row_numbers)
 
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        """Return column `name` as finite numbers, shape (rows,); raise InputError naming source, column and row."""
-        cells = self._cells(name)
-        if isinstance(cells, np.ndarray) and np.isfinite(cells).all():
-            return cells
-        found, codes = self._read(name, lambda cell: parse_number(cell, self.form))
-        numbers: NDArray[np.float64] = np.array(found, dtype=np.float64)[codes]
-        return numbers
-
     def texts(self, name: str) -> list[str]:
         """Return column `name` as texts, numbers written out; raise InputError naming source, column and row."""
-        found, codes = self._read(name, parse_text)
-        return [text for code in codes.tolist() if (text := found[code]) is not None]
+        cells, codes = self.different(name)
+        found, texts = [parse_text(cell) for cell in cells], list[str]()
+        for i, code in enumerate(codes.tolist()):
+            text = found[code]
+            if isinstance(text, Fault):
+                raise InputError(add_hint(text, RefusedInput(self.form, cells[code]))).within(self._where(name, i))
+            texts.append(text)
+        return texts
 
     def take(self, indices: NDArray[np.int64], source: str) -> Table:
         """Return the rows at these positions, under another name."""
@@ -149,22 +143,6 @@ class Table:
         for fault in self.ignored:
             warnings.warn(ColumnIgnoredWarning(fault.within(self.source)), stacklevel=2)
 
-    def _read(self, name: str, read: Callable[[object], Parsed | Fault]) -> tuple[list[Parsed | None], NDArray[Any]]:
-        """Apply `read` to each different cell of column `name`; return the results and the index of each row's cell.
-
-        Raises InputError naming source, column and the first row whose cell is refused.
-        """
-        cells, codes = self.different(name)
-        found = [read(cell) for cell in cells]
-        wrong = np.array([isinstance(each, Fault) for each in found], dtype=bool)
-        if (rows := np.flatnonzero(wrong[codes])).size:
-            i = int(rows[0])
-            cell, fault = cells[codes[i]], found[codes[i]]
-            if isinstance(fault, Fault):
-                refused = RefusedInput(self.form, cell, evidence=SpellingEvidence(cells, self.form))
-                raise InputError(add_hint(fault, refused)).within(self.where(name, i))
-        return [None if isinstance(each, Fault) else each for each in found], codes
-
     def _cells(self, name: str) -> Cells:
         if fault := self.lacking(name):
             raise InputError(fault).within(self.source)
@@ -191,7 +169,7 @@ class Table:
         row = self.row_numbers[i]
         return line_of_row(row) if self.form.is_text else row
 
-    def where(self, name: str, i: int) -> str:
+    def _where(self, name: str, i: int) -> str:
         """Return the place of the i-th cell of a column for messages: source, column, line or row of the file."""
         return f"{self.source}: column {shown(name)}, {self.counted} {self.number(i)}"
 

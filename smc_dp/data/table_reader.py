@@ -77,7 +77,7 @@ def read_table(path: Path, source: str, limits: TableLimits | None = None, form:
 def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimits | None = None) -> Table:
     """Read a file as `read_table` does, in this format, whatever a file beside it states."""
     limits = owners_limits(meant.most_cells, limits)
-    with reading.open_plain_file(path, source, limits.bytes) as file, _placed(source), _owners_limit(meant, limits):
+    with reading.open_plain_file(path, source, limits.bytes) as file, placed(source), _owners_limit(meant, limits):
         start = _start(file)
         if foreign := of_another_program(path, start):
             raise InputError(foreign)
@@ -86,12 +86,14 @@ def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimit
         if not start.startswith(GZIP_MAGIC):
             return _csv(file, source, meant, limits, path.suffix.lower() in TABS)
         with GzipSource(file, limits) as unpacked:
+            if _start(unpacked).startswith(PARQUET_MAGIC):
+                raise InputError("gzip.parquet")
             return _csv(unpacked, source, meant, limits, Path(path.stem).suffix.lower() in TABS)
 
 
 def parse_csv(content: bytes, source: str, *, delimiter: str = ",") -> Table:
     """Parse a CSV file with a header: UTF-8, `delimiter` between cells, double quotes where needed."""
-    with _placed(source):
+    with placed(source):
         return _csv(io.BytesIO(content), source, FileFormat(delimiter, encoding="utf-8"), TABLE_LIMITS)
 
 
@@ -116,7 +118,7 @@ def _size(memory: int) -> str:
 
 
 @contextmanager
-def _placed(source: str) -> Iterator[None]:
+def placed(source: str) -> Iterator[None]:
     """Add the name of the table to every refusal inside the block: readers of cells do not know it."""
     try:
         yield
@@ -149,7 +151,7 @@ def _start(file: ByteSource) -> bytes:
 def _csv(file: ByteSource, source: str, form: FileFormat, limits: TableLimits, tabs: bool = False) -> Table:
     header, columns, rows = read_csv(file, form, limits, tabs)
     give_back_memory()  # of blocks of text, between the columns that were made of them: a quarter of a run's peak
-    return _table(source, header, columns, rows, form)
+    return named_table(source, header, columns, rows, form)
 
 
 def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileFormat) -> Table:
@@ -157,10 +159,10 @@ def _parquet(file: IO[bytes], source: str, limits: TableLimits, form: FileFormat
         if setting in form.said():
             raise InputError("form.not_for_parquet", setting=setting, place=form.place)
     names, cells, rows = read_parquet(file, limits, form.missing)
-    return _table(source, names, cells, rows, replace(form, is_text=False))
+    return named_table(source, names, cells, rows, replace(form, is_text=False))
 
 
-def _table(source: str, header: Sequence[str], cells: Sequence[Cells], rows: int, form: FileFormat) -> Table:
+def named_table(source: str, header: Sequence[str], cells: Sequence[Cells], rows: int, form: FileFormat) -> Table:
     """Return the table of these columns, without those that have no name and need none."""
     columns: dict[str, Cells] = {}
     ignored: list[Fault] = []

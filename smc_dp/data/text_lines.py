@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -47,8 +47,9 @@ class TextLines:
         self.file.seek(0)
         self._is_marked = start in _UTF_16
         self._encoding = self.form.encoding or ("utf-16" if self._is_marked else "utf-8")
-        self._bytewise = _Bytewise(self._encoding, self)
         self._lines = self._weight = 0
+        self._is_utf_8: bool | None = None  # of what is no ASCII, read by an encoding that nearly any byte fits
+        self._has_controls = False
 
     def __iter__(self) -> Iterator[str]:
         """Yield pieces of the text, each of whole lines."""
@@ -59,7 +60,8 @@ class TextLines:
                 yield piece
         except UnicodeError:
             raise self._unreadable() from None
-        self._bytewise.check_all()
+        if self._is_utf_8:  # which does not happen by chance
+            raise self.refusal(_other_encoding(self._encoding, "all of it is UTF-8", "utf-8"))
 
     def _decoded(self) -> Iterator[str]:
         decoder, rest = codecs.getincrementaldecoder(_CODECS.get(self._encoding, self._encoding))(), ""
@@ -85,8 +87,16 @@ class TextLines:
             raise InputError("text.too_many_lines", most=self.limits.cells)
         self._weight += len(piece) if piece.isascii() else sum(map(_weight, lines))
         self.limits.check_text(self._weight)
-        if not piece.isascii():
-            self._bytewise.check(lines)
+        if not piece.isascii() and not self._encoding.startswith("utf"):
+            self._check_bytes(piece)
+
+    def _check_bytes(self, piece: str) -> None:
+        """Note whether the text may really be UTF-8; raise InputError for characters that no text has."""
+        self._is_utf_8 = self._is_utf_8 is not False and _is_utf_8(piece.encode(self._encoding))
+        if self._encoding == "latin-1" and _CONTROLS.search(piece):
+            self._has_controls = True
+        if self._has_controls and not self._is_utf_8:
+            raise self.refusal(_other_encoding("latin-1", "it has control characters", "cp1252"))
 
     def _check_length(self, length: int) -> None:
         if length > (most := self.limits.line):
@@ -137,31 +147,6 @@ class TextLines:
             if not chunk:
                 return None, others
             at += len(chunk)
-
-
-class _Bytewise:
-    """Check of encodings in which nearly any byte is some character: text in them may really be UTF-8."""
-
-    def __init__(self, encoding: str, text: TextLines) -> None:
-        self._encoding, self._text, self._is_unicode = encoding, text, encoding.startswith("utf")
-        self._more_than_ascii = self._not_utf_8 = self._controls = False
-
-    def check(self, lines: Sequence[str]) -> None:
-        """Raise InputError for characters that no text has."""
-        if self._is_unicode:
-            return
-        for line in lines:
-            if not line.isascii():
-                self._more_than_ascii = True
-                self._not_utf_8 = self._not_utf_8 or not _is_utf_8(line.encode(self._encoding))
-                self._controls = self._controls or bool(self._encoding == "latin-1" and _CONTROLS.search(line))
-        if self._controls and self._not_utf_8:
-            raise self._text.refusal(_other_encoding("latin-1", "it has control characters", "cp1252"))
-
-    def check_all(self) -> None:
-        """Raise InputError where every line of more than ASCII is UTF-8, which does not happen by chance."""
-        if self._more_than_ascii and not self._not_utf_8:
-            raise self._text.refusal(_other_encoding(self._encoding, "all of it is UTF-8", "utf-8"))
 
 
 def _other_encoding(encoding: str, why: str, recognised: str) -> Fault:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from smc_dp.core.errors import Fault, InputFault, shown
 from smc_dp.core.toml import on_one_line, toml_key
-from smc_dp.data.cell_values import EMPTY_CODES, parse_text
+from smc_dp.data.cell_values import EMPTY_CODE, parse_text
 from smc_dp.data.columns import (
     CATEGORY,
     EMPTY_CELL_RULES,
@@ -38,7 +38,13 @@ from smc_dp.data.table import ParsedColumn, Table
 FIRST_ROWS = 5
 """Number of rows that a fault names."""
 _MOST_KINDS = 20  # of a column that are named one by one
-_OF_ANOTHER_NUMBER = "needs `adjacency` addremove, or a method that protects whole parties (soft_ss, avg_clip)"
+_NOTES = MappingProxyType(
+    {
+        LEAVE_OUT: "needs `adjacency` addremove, or a method that protects whole parties (soft_ss, avg_clip)",
+        CATEGORY: "makes empty cells one more level",
+        INDICATOR: "adds a feature that marks empty cells",
+    }
+)
 _MANY_NUMBERS = 10  # different ones, in a column of classes
 _POSSIBLE = "with the first and the last day that are possible"
 SITE, AUTHOR = "site", "author"
@@ -46,7 +52,7 @@ SITE, AUTHOR = "site", "author"
 _FIXED_BY = MappingProxyType(
     {
         **dict.fromkeys(("table.no_column", "cell.unknown_level", "cell.more_values"), (SITE, AUTHOR)),
-        **dict.fromkeys(("cell.empty", "cell.nan", "cell.outside_bounds"), (AUTHOR, SITE)),
+        **dict.fromkeys(("cell.empty", "cell.outside_bounds"), (AUTHOR, SITE)),
         **dict.fromkeys(("label.not_named", "classes.many_numbers", "rows.too_many_features"), (AUTHOR,)),
         "rows.all_left_out": (AUTHOR, SITE),
     }
@@ -211,7 +217,7 @@ def refused_column(table: Table, column: Column, read: ParsedColumn) -> RefusedI
 
 def _kind(fault: Fault, cell: object, subject: RefusedInput) -> str:
     """Return the kind of a cell, equal for cells with one correction, empty for empty ones."""
-    if fault.code in EMPTY_CODES:
+    if fault.code == EMPTY_CODE:
         return ""
     if fault.code == "cell.unknown_level":
         return f"level {canonical_level(str(parse_text(cell)))}"
@@ -235,12 +241,12 @@ def _table_fault(table: Table, name: str, fault: Fault, rows: NDArray[np.int64],
 
 def _as_numbers(faults: list[TableFault]) -> list[TableFault]:
     """Return the faults of a column of classes; many different numbers are one fault."""
-    unknown = [fault for fault in faults if fault.code not in EMPTY_CODES]
+    unknown = [fault for fault in faults if fault.code != EMPTY_CODE]
     if len(unknown) < _MANY_NUMBERS or not all(_is_number(fault.example) for fault in unknown):
         return faults
     numbers = InputFault("classes.many_numbers", {"why": NUMERIC_OUTCOME, "got": unknown[0].fault.fields["got"]})
     together = replace(unknown[0], fault=numbers, count=sum(fault.count for fault in unknown))
-    return [together, *(fault for fault in faults if fault.code in EMPTY_CODES)]
+    return [together, *(fault for fault in faults if fault.code == EMPTY_CODE)]
 
 
 def unnamed_label_fault(column: str) -> TableFault:
@@ -258,13 +264,12 @@ def _other_bounds(fault: TableFault, column: Column) -> str | None:
 
 def _with_line(fault: TableFault, column: Column, bounds: str | None, is_label: bool) -> TableFault:
     """Return the fault with the line that corrects it; `bounds`: new bounds of the column, where it needs some."""
-    if fault.code in EMPTY_CODES:
+    if fault.code == EMPTY_CODE:
         if isinstance(column, CategoricalColumn) and _is_ambiguous(column) and not is_label:
             return fault
         is_levels = bounds == _TRUTHS if bounds else isinstance(column, CategoricalColumn | BinnedColumn)
         rule = LEAVE_OUT if is_label else CATEGORY if is_levels else INDICATOR
-        note = _OF_ANOTHER_NUMBER if is_label else None
-        return replace(fault, section="missing", line=f'{toml_key(fault.column)} = "{rule}"', note=note)
+        return replace(fault, section="missing", line=f'{toml_key(fault.column)} = "{rule}"', note=_NOTES[rule])
     if bounds is not None and _other_bounds(fault, column) == bounds:
         note = _POSSIBLE if bounds == _DATES else None
         return replace(fault, section="columns", line=f"{toml_key(column.name)} = {bounds}", note=note)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from smc_dp.core.errors import InputError
-from smc_dp.data.cell_values import EMPTY_CODES
+from smc_dp.data.cell_values import EMPTY_CODE
 from smc_dp.data.file_format import joined
 from smc_dp.data.spelling_evidence import Settings
 from smc_dp.data.table import Table
@@ -47,7 +47,7 @@ def complete_advice(
 
 def _said_as_later(fault: TableFault) -> TableFault:
     """Return a fault that shows when the lines are written; of a cell that is then empty, with what it is now."""
-    if fault.code not in EMPTY_CODES:
+    if fault.code != EMPTY_CODE:
         return fault
     return replace(fault, fault=replace(fault.fault, code="cell.empty_then"))
 
@@ -60,4 +60,4 @@ def _joined(settings: Settings, faults: Sequence[TableFault]) -> Settings:
 
 def _refused_cells(faults: Sequence[TableFault]) -> int:
     """Return the number of cells that are refused for what they hold: a word for nothing leaves an empty cell."""
-    return sum(fault.count for fault in faults if fault.code not in EMPTY_CODES)
+    return sum(fault.count for fault in faults if fault.code != EMPTY_CODE)

@@ -13,6 +13,7 @@ from smc_dp.deploy.study import MOST_WITNESSES, JointStudy
 from smc_dp.pages.blocks import Bullets, FactList, Prose, Section
 from smc_dp.pages.shortening import join_first
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
+from smc_dp.privacy.statement import CHANGED
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import charge_of_run
 from smc_dp.run.privacy_summary import graph_sentence, summary_lines
@@ -109,7 +110,7 @@ def _cost(agreement: Agreement) -> Iterator[str]:
     yield (
         f"Each party's own ledger is charged epsilon {digits_rounded_up(cost.epsilon)}, "
         f"delta {delta_rounded_up(cost.delta)} "
-        f"(unit {cost.unit}, adjacency {cost.adjacency}), before its first message."
+        f"for {CHANGED[cost.adjacency]}, before its first message."
     )
     yield "A study runs once. Another run needs new approvals and is charged again."
 

@@ -138,7 +138,7 @@ class SitePolicy(OwnFormatDocument):
             yield "terms.min_parties", {"wanted": limits.min_parties, "got": among.remaining}
         withstands = "colluders" in agreement.parameters and not among.has_sparse_graph
         if (among.colluders if withstands else 0) < limits.min_colluders:
-            held = f"tolerates {among.colluders}" if withstands else "needs semi-honest participants"
+            held = f"tolerates {among.colluders}" if withstands else "needs participants who follow the protocol"
             yield "terms.min_colluders", {"wanted": limits.min_colluders, "protocol": agreement.protocol, "held": held}
 
 

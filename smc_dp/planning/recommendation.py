@@ -26,6 +26,9 @@ HOPELESS = 0.3
 """Accuracy loss from which on it is better not to begin; where it is so either way, the signal decides who stays."""
 LITTLE = 0.05
 """Accuracy loss for which a plan says how many rows would be needed."""
+SIGNAL_OF_FEATURES = 250
+"""Signal, with Fourier features among the columns, from which on these lost .01 at most beside a linear model."""
+FEWEST_OFFERED, MOST_OFFERED, OFFERED_STEP = 64, 512, 32
 SMALLEST, NOBODY = "the smallest party", "nobody"
 """Participant that knows all of the noise."""
 
@@ -79,6 +82,19 @@ def rows_needed(candidate: Candidate) -> int | None:
     # At the highest percentage the largest party has `LARGEST_N` rows, the most that a run takes.
     percent = _first_without(loses, 100 * LARGEST_N // max(sizes))
     return None if percent is None else sum(times(percent))
+
+
+def features_to_offer(candidate: Candidate) -> int | None:
+    """Return the largest number of Fourier features that leaves the signal that they need; None where few do.
+
+    The signal falls with the root of the columns, features among them. `OFFERED_STEP` is the step of the numbers.
+    """
+    if not hasattr(candidate.method, "features"):
+        return None
+    d = candidate.circumstances.dimension
+    most = int(d * (candidate.expected.signal / SIGNAL_OF_FEATURES) ** 2) - d
+    found = min(MOST_OFFERED, most // OFFERED_STEP * OFFERED_STEP)
+    return found if found >= FEWEST_OFFERED else None
 
 
 def _first_without(refuses: Callable[[int], bool], high: int) -> int | None:

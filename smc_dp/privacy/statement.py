@@ -22,11 +22,12 @@ _CHANGE: dict[str, str] = {
     "addremove": "one record of one party were added or taken away",
     "party": "all records of one party were replaced by any others",
 }
-_CHANGED = {
+CHANGED = {
     "replace": "one record of one party replaced by any other record",
     "addremove": "one record of one party added or removed",
     "party": "all records of one party replaced by others",
 }
+"""Change that a guarantee is about, by its adjacency."""
 _UNKNOWN = {
     "replace": "which of two versions of one record was used",
     "addremove": "whether one record was used",
@@ -134,7 +135,7 @@ class PrivacyStatement:
     def figures(self) -> str:
         """Epsilon, delta and the neighbours that they are for; only where there is a guarantee."""
         epsilon, delta = short_figure(self.epsilon or 0.0), short_delta(self.delta)
-        return f"epsilon {epsilon}, delta {delta}, for {_CHANGED[self.adjacency]}."
+        return f"epsilon {epsilon}, delta {delta}, for {CHANGED[self.adjacency]}."
 
     @property
     def brief(self) -> str:

@@ -314,7 +314,7 @@ class StatedDescription(Document):
 def refuse_other_format(release: Mapping[str, Any]) -> None:
     """Raise an InputError for a release of another format, or of none, before anything else is said of it."""
     if (found := release.get("format")) != RELEASE_FORMAT:
-        raise InputError("release.other_format", wanted=RELEASE_FORMAT, got=shown(found))
+        raise InputError("release.other_format", wanted=RELEASE_FORMAT, got="none" if found is None else shown(found))
 
 
 class ReleaseFile(Document):

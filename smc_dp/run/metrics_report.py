@@ -8,7 +8,7 @@ from smc_dp.core.version import __version__
 from smc_dp.pages.blocks import Banner, FactList, Page, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.pages.shortening import shorten
 from smc_dp.run.metrics import ClassMetrics, Metrics
-from smc_dp.run.metrics_pictures import draw_calibration
+from smc_dp.run.metrics_pictures import draw_calibration, draw_confusion
 from smc_dp.run.regression_metrics import RegressionComparison, RegressionMetrics
 
 PRIVATE = "private: made from this site's rows"
@@ -16,19 +16,35 @@ PRIVATE = "private: made from this site's rows"
 _PRIVATE = (
     f"{PRIVATE}. The figures are exact: no noise is in them, and no privacy statement covers them. Do not publish them."
 )
-_MOST_CLASSES, _MOST_MISTAKES = 12, 20
+_PUBLIC = "These rows are of a public data set, so the figures reveal nothing about anybody's rows."
+_MOST_CLASSES, _MOST_DRAWN, _MOST_MISTAKES = 12, 4, 20  # a wider picture has small letters on a telephone
 
 
-def metrics_page(found: Metrics | RegressionMetrics, of: str) -> Page:
-    """Return the page of the figures of a release; `of`: the rows that they are of, such as a file."""
-    does, known = ("predicts", "outcomes") if isinstance(found, RegressionMetrics) else ("classifies", "classes")
+def metrics_page(found: Mapping[str, Metrics | RegressionMetrics], of: str, *, public: bool = False) -> Page:
+    """Return the page of the figures of some releases, by name; of one its name does not matter.
+
+    of: the rows that they are of, such as a file. public: whether everybody may have these rows.
+    """
+    single = len(found) == 1
+    sections = (tuple(_sections_of(one)) for one in found.values())
+    predicts = any(isinstance(one, RegressionMetrics) for one in found.values())
+    known = "outcomes" if predicts else "classes"
+    rows = max(one.rows for one in found.values())
     return Page(
-        title=f"How well a release {does} {shorten(of)}",
-        notices=(Banner(_PRIVATE, "secret", "metrics.private"),),
-        sections=tuple(_sections_of(found)),
-        made=(f"Made by smc-dp {__version__} from {found.rows:,} rows with known {known}.",),
-        on_every_sheet=PRIVATE,
+        title=f"How well {_does(single=single, predicts=predicts)} {shorten(of)}",
+        notices=(
+            Banner(_PUBLIC, "plain", "metrics.public") if public else Banner(_PRIVATE, "secret", "metrics.private"),
+        ),
+        sections=next(sections) if single else tuple(map(Section, found, sections)),
+        made=(f"Made by smc-dp {__version__} from {rows:,} rows with known {known}.",),
+        on_every_sheet="" if public else PRIVATE,
     )
+
+
+def _does(*, single: bool, predicts: bool) -> str:
+    if predicts:
+        return "a release predicts" if single else "releases predict"
+    return "a release classifies" if single else "releases classify"
 
 
 def metrics_blocks(found: Metrics | RegressionMetrics, of: str) -> Iterator[PageBlock]:
@@ -118,7 +134,13 @@ def _reading(found: Metrics) -> Iterator[Prose]:
     """Yield how the figures are to be read: the threshold, and where the accuracy says nothing."""
     if found.threshold is not None and found.brier is not None:
         at, name = f"{found.threshold.probability:g}", shorten(found.classes[1].name)
-        yield coded_prose("metrics.public_threshold", threshold=at, name=name)
+        if found.threshold.chosen_on is None:
+            yield coded_prose("metrics.public_threshold", threshold=at, name=name)
+        else:
+            file = found.threshold.chosen_on
+            yield coded_prose("metrics.chosen_threshold", threshold=at, name=name, file=file)
+            if found.threshold.shared:
+                yield coded_prose("metrics.shared_rows", count=found.threshold.shared, file=file)
     if (c := found.nearly_one_class) is not None:
         answered, one = sum(counts[c] for counts in found.confusion), found.classes[c]
         missed, others = answered - found.confusion[c][c], found.rows - one.rows
@@ -156,6 +178,8 @@ def _confusion(found: Metrics) -> Iterator[PageBlock]:
     rows = tuple((name, *format_counts(*counts)) for name, counts in zip(names, found.confusion, strict=True))
     numbers = tuple(range(1, len(names) + 1))
     yield PageTable("True class in rows, predicted class in columns", ("true class", *names), rows, numbers)
+    if len(names) <= _MOST_DRAWN:
+        yield draw_confusion(found)
 
 
 def _calibration(found: Metrics) -> Iterator[PageBlock]:

@@ -24,10 +24,12 @@ from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault
 from smc_dp.methods.model import FourierFeatures, Weights, choose_classes, probabilities, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
+from smc_dp.run.one_class import only_class
 from smc_dp.run.personal_model import PersonalModel, read_personal_model
 from smc_dp.run.regression_metrics import RegressionMetrics, measure_regression
 from smc_dp.run.run_files import RunPlace, is_personal_model
-from smc_dp.run.threshold import HALF, Threshold, stated_threshold
+from smc_dp.run.shared_rows import are_all_shared, count_shared
+from smc_dp.run.threshold import HALF, Threshold, choose_threshold, stated_threshold
 from smc_dp.run.verify_release import verify_release
 
 OfRows: TypeAlias = tuple[float | None, ...] | tuple[tuple[float, ...] | None, ...]
@@ -52,6 +54,8 @@ class Predictions:
 
     `are_numbers`: the release predicts a number. Then `labels` are the numbers as text, `scores` the numbers, `classes`
     is empty, and there are no accuracy, probabilities and threshold.
+
+    `one_class`: the class that the model answers for every row that the bounds allow, None where there may be more.
 
     `ids`: number of each row in the file, or the text in the named column. `insecure`: reasons why the run protects
     nobody; `missing_files_text`: sentence about the files that were missing to verify the release, None without any;
@@ -79,6 +83,7 @@ class Predictions:
     threshold: Threshold | None = None
     metrics: Metrics | RegressionMetrics | None = None
     are_numbers: bool = False
+    one_class: str | None = None
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
         """Write a new CSV file with a line for each row: id (column `called`), class, scores, probabilities, reason.
@@ -130,6 +135,7 @@ def predict_rows(
     id_column: str | None = None,
     *,
     threshold: float | None = None,
+    threshold_from: str | PathLike[str] | DataFrame | None = None,
     form: FileFormat | None = None,
 ) -> Predictions:
     """Verify the release of a run, and classify the rows of a file, a data frame or an array with it.
@@ -149,7 +155,7 @@ def predict_rows(
         table = _read(rows, form)
         ids = tuple(map(str, table.row_numbers)) if id_column is None else texts_or_nothing(table, id_column)
         made, known, unlabelled = _encoded(table, model.bounds)
-    limit = _threshold(model, threshold)
+    limit = _threshold(model, table, made.encoded.X, threshold, threshold_from, form)
     return _predictions(model, made, known, limit, ids, unlabelled)
 
 
@@ -235,6 +241,7 @@ def _predictions(
         threshold=limit,
         metrics=metrics,
         are_numbers=is_number,
+        one_class=only_class(model.weights, model.bounds, limit or HALF, model.features),
     )
 
 
@@ -277,16 +284,38 @@ def _counted(kind: TableFault) -> Fault:
     return kind.placed("", released=True).followed_by(f" ({kind.count:,} rows)" if kind.count > 1 else "")
 
 
-def _threshold(model: _Classifier, public: float | None) -> Threshold | None:
+def _threshold(
+    model: _Classifier,
+    table: Table | None,
+    X: Array,
+    public: float | None,
+    file: str | PathLike[str] | DataFrame | None,
+    form: FileFormat | None,
+) -> Threshold | None:
     """Return the threshold of two classes, None for more; InputError for one that does not fit."""
     classes = len(model.bounds.classes)
-    if public is not None and model.bounds.outcome is not None:
-        raise InputError("threshold.of_number")
-    if public is not None and classes != 2:
-        raise InputError("threshold.several_classes", classes=classes)
-    if public is not None and not model.has_probabilities:
-        raise InputError("threshold.no_probabilities")
-    return None if classes != 2 else model.agreed if public is None else Threshold(public)
+    for name, value in {"threshold": public, "threshold_from": file}.items():
+        if value is not None and model.bounds.outcome is not None:
+            raise InputError("threshold.of_number", name=name)
+        if value is not None and classes != 2:
+            raise InputError("threshold.several_classes", name=name, classes=classes)
+        if value is not None and not model.has_probabilities:
+            raise InputError("threshold.no_probabilities", name=name)
+    if public is not None and file is not None:
+        raise InputError("threshold.two")
+    if file is None:
+        return None if classes != 2 else model.agreed if public is None else Threshold(public)
+    others = _read(file, form)
+    called = str(file) if isinstance(file, str | PathLike) else "a data frame"
+    made, known, _ = _encoded(others, model.bounds)
+    if known is None or np.isnan(known).all():
+        raise InputError("threshold.no_labels", file=called, label=shown(model.bounds.label))
+    labelled = made.encoded.X[~np.isnan(known)]
+    shared = count_shared(X, labelled)
+    if are_all_shared(X, shared, table, others):
+        raise InputError("threshold.same_rows", file=called)
+    chosen = choose_threshold(known[~np.isnan(known)].astype(np.int64), model.scores(labelled))
+    return Threshold(chosen, called, shared)
 
 
 def _numbers(found: Array) -> list[Any]:

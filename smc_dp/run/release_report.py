@@ -32,6 +32,7 @@ from smc_dp.run.coefficients_table import coefficient_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
 from smc_dp.run.methods_section import methods_section
+from smc_dp.run.one_class import one_class_faults
 from smc_dp.run.privacy_summary import summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
@@ -70,7 +71,7 @@ NO_PROOF = "An audit can show that a claim is false. It cannot prove that a clai
 PARAMETER_TITLES = TITLES | {
     "agreed": "Digest of all that was agreed on",
     "center": "Ranges of number columns mapped to [-1, 1]",
-    "dimension": "Numbers in an encoded row, with a constant if there is one",
+    "dimension": "Numbers as which a row is encoded, with a constant if there is one",
     "learner": "What each party trained",
 }
 """Titles of the parameters of a release: settings, and derived parameters."""
@@ -126,7 +127,7 @@ def release_page(
         title=f"A release by {join_first(agreement.parties, 3)}",
         notices=tuple(_notices(release, missing, at_sites=STUDY in digests)),
         sections=(
-            Section("What was released", tuple(_released(release))),
+            Section("What was released", (*_released(release), *_one_class(release, threshold))),
             Section("Parties", tuple(_parties(release))),
             Section("What it guarantees", (FactList((("Example", agreement.statement.example),)),), details=True),
             Section("Privacy statement", (FactList(tuple(summary_lines(agreement))),), new_sheet=True),
@@ -216,6 +217,10 @@ def _of_features(agreement: Agreement) -> str:
     )
 
 
+def _one_class(release: PublishedRelease, threshold: Threshold) -> Iterator[Prose]:
+    yield from (Prose(str(fault), fault.code) for fault in one_class_faults(release, threshold))
+
+
 def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:
     yield Prose(statement.promise)
     if statement.epsilon is not None:
@@ -262,7 +267,9 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
     if release.agreement.infers:  # bounds with which a row would be shortened are refused
         yield Prose(" ".join(("No row is shortened.", *_scaled(bounds))))
     elif not release.agreement.describes:
-        shortened = f"An encoded row longer than {bounds.clip:g} (Euclidean norm) is shortened to that."
+        shortened = (
+            f"Each row is encoded as numbers. One longer than {bounds.clip:g} (Euclidean norm) is shortened to that."
+        )
         yield Prose(" ".join((shortened, *_scaled(bounds))))
     if bounds.weights is not None:
         yield Prose(" ".join(_weights(bounds.weights, bounds.classes)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from smc_dp.core.errors import Fault
 from smc_dp.methods.expected_accuracy import ExpectedAccuracy
+from smc_dp.methods.personal import PersonalAccuracy
 from smc_dp.methods.statistics.describe_result import DescribeResult
 from smc_dp.privacy.ledger.history import Standing
 from smc_dp.privacy.statement import PrivacyStatement
@@ -18,7 +19,7 @@ from smc_dp.run.metrics import Metrics
 from smc_dp.run.protocols.cost import Cost
 from smc_dp.run.regression_metrics import RegressionComparison
 
-SIMULATION_ONLY = ("accuracy", "metrics", "baselines", "loss")
+SIMULATION_ONLY = ("accuracy", "metrics", "baselines", "personalised", "loss")
 """Fields of a report that need everybody's rows in one place."""
 SIGNAL = "signal"
 """Optional field of a report: the signal that follows from the true number of rows."""
@@ -38,6 +39,7 @@ class Comparison:
     `smallest_rows`: number of rows of the smallest party, None unless they set the noise. `baseline_lambda`: lambda of
     the models compared with, where the method has none. `without_noise`: the same method on the same rows. `rows`:
     number of test rows. `weighted`: whether the release has weights of rows, which the models compared with have not.
+    `personalised`: what each party has for itself; None where it was not computed.
     The figures need the rows of everybody, so only a simulation has them, and no file that is meant to be shared.
     """
 
@@ -51,6 +53,7 @@ class Comparison:
     rows: int | None = None
     metrics: Metrics | None = None
     weighted: bool = False
+    personalised: Mapping[str, PersonalAccuracy] | None = None
 
     @property
     def margin(self) -> float:
@@ -148,6 +151,7 @@ class Report:
                 "pooled": compared.pooled if compared else None,
                 **({"lambda": compared.baseline_lambda} if compared and compared.baseline_lambda is not None else {}),
             },
+            "personalised": _personalised(compared),
             "loss": {
                 "without_noise": compared.without_noise if compared else None,
                 "lost": compared.lost if compared else None,
@@ -165,3 +169,9 @@ class Report:
             **({"budgets": budgets} if budgets else {}),
             **({"remarks": list(map(str, self.remarks))} if self.remarks else {}),
         }
+
+
+def _personalised(compared: Comparison | None) -> dict[str, Any] | None:
+    if compared is None or compared.personalised is None:
+        return None
+    return {name: asdict(one) for name, one in compared.personalised.items()}

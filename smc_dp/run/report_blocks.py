@@ -15,6 +15,7 @@ from smc_dp.privacy.ledger.report import budget_blocks
 from smc_dp.run.coefficient_intervals_table import interval_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.metrics_report import brief_blocks, regression_comparison_blocks
+from smc_dp.run.personal_comparison import personal_gain_blocks
 from smc_dp.run.privacy_summary import summary_blocks
 from smc_dp.run.protocols.cost import Cost
 from smc_dp.run.threshold import HALF
@@ -115,6 +116,8 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
             yield coded_prose("metrics.threshold_not_kept", threshold=f"{found.metrics.threshold.probability:g}")
     if found.baseline_lambda is not None:
         yield Prose(f"'Alone' and 'pooled' are regularised (lambda = {found.baseline_lambda:g}), the release is not.")
+    if found.personalised:
+        yield from personal_gain_blocks(found.personalised)
     if found.weighted:
         yield coded_prose("run.compared_without_weights")
         return
@@ -125,9 +128,12 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
 
 def _lost(found: Comparison, planned: ExpectedAccuracy) -> Prose:
     """Return the accuracy lost to noise, beside the planned loss."""
-    fields = {"lost": found.lost, "low": max(0.0, planned.interval.low), "high": planned.interval.high}
-    worse = found.loses_more_than(planned.interval.high)
-    return coded_prose("run.lost_more_than_planned" if worse else "run.lost_as_planned", **fields)
+    lost = found.lost or 0.0
+    said = f"{lost:.3f}" if lost >= 0 else f"none; it is {-lost:.3f} higher than without noise"
+    low, high = max(0.0, planned.interval.low), planned.interval.high
+    worse = found.loses_more_than(high)
+    code = "run.lost_more_than_planned" if worse else "run.lost_as_planned"
+    return coded_prose(code, lost=said, low=low, high=high)
 
 
 def _remark(found: Comparison) -> Iterator[Prose]:

@@ -269,6 +269,9 @@ class Simulation(Document):
     )
     link: str | None = _setting("Network whose delays are simulated.", "lan|wan|none", "choice", usual="none")
     out: Path | None = _setting("Run folder to make.", "DIR", short=(RUN,), usual="a new one in runs/")
+    metrics: Path | None = _setting(
+        "New page of how well the release classifies the test rows. Only you can read it.", "FILE"
+    )
     record_views: Path | None = _setting(
         "New folder for the view of each participant, for audits. The views are SECRET.", "DIR"
     )

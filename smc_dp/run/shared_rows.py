@@ -20,12 +20,16 @@ def count_shared(X: Array, others: Iterable[Array]) -> int:
     return sum(counts[key] for key in there)
 
 
-def are_all_shared(X: Array, shared: int, table: Table, others: Table) -> bool:
+def are_all_shared(X: Array, shared: int, table: Table | None, others: Table) -> bool:
     """Return whether a sample has nothing new: its table is the other one, or all rows are shared, most not repeated.
 
     shared: as `count_shared` returns it.
     """
-    if table.rows == others.rows and fingerprint_data(b"", table) == fingerprint_data(b"", others):
+    if (
+        table is not None
+        and table.rows == others.rows
+        and fingerprint_data(b"", table) == fingerprint_data(b"", others)
+    ):
         return True
     return shared == len(X) < 2 * len({row.tobytes() for row in X})
 

@@ -33,7 +33,7 @@ from smc_dp.data.partition import check_names
 from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import HasSignal, require_model
-from smc_dp.methods.model import ReleasedModel, Weights, choose_classes, scores
+from smc_dp.methods.model import LinearModel, ReleasedModel, Weights, choose_classes, scores
 from smc_dp.methods.nonprivate import BASELINE_LAMBDA, accuracy_alone, majority_accuracy
 from smc_dp.privacy.ledger.ledger import RELEASED, run_key
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
@@ -41,8 +41,10 @@ from smc_dp.run import folder as run_folder
 from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.budget_charge import charge_of_run, charge_together
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
-from smc_dp.run.metrics import measure_release, released_probabilities
+from smc_dp.run.metrics import has_probabilities, measure_release, released_probabilities
+from smc_dp.run.one_class import one_class_faults
 from smc_dp.run.party import LocalParty
+from smc_dp.run.personal_comparison import compare_personalised
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
 from smc_dp.run.protocols.execution import NoResultError, SimulatedSession
@@ -251,6 +253,7 @@ class _Run:
         remarks = (
             *(left if self.left_out else ()),
             *late,
+            *one_class_faults(published, threshold),
             *(reserved.remarks if reserved else ()),
         )
         present = Presence(execution.members, execution.dropped_out, self.left_out)
@@ -435,6 +438,13 @@ def _comparison(
         rows=len(test),
         metrics=measure_release(test.y, of_rows, sure, agreement.bounds.classes, threshold),
         weighted=federation.weighted,
+        personalised=compare_personalised(
+            federation,
+            LinearModel.from_weights(weights),
+            test,
+            features=agreement.features,
+            fits_length=not has_probabilities(agreement.spec),
+        ),
     )
 
 

@@ -17,7 +17,7 @@ NOBODY_YET = "No message was sent. A coalition knows only what follows from its 
 WITH_ALL_SIZES = "A coalition that has all sizes knows the smallest."
 NAMING = "The name of a secret has a letter, the number of its party, and in brackets its place in a list"
 MIXED = 'Two entries in a cell, as in "-/all": the first holds for some of these secrets, the second for the others.'
-CLAIMED = '"claimed" says whether the protocol claims to protect against the coalition.'
+CLAIMED = '"claimed" says whether the protocol claims to protect all others from the coalition.'
 STILL_READS = "Messages to a participant that dropped out count as read: it may read them when it is back."
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from protocols.programs import Protocol
 from protocols.runtime.citations import NOTES, read_note
@@ -37,8 +37,8 @@ HOW_TO_READ = (
     "A section is one step of the paper, or of the notes of the protocol. It begins with the messages, as a list and "
     "as a picture. The picture has a lane for each participant and an arrow for each message. Everybody can read what "
     "a dashed arrow sends.",
-    "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs. A "
-    "remark stands at the first step that it is about. The notes of the protocol, NOTES.md, say more.",
+    "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs. Each "
+    "stands at the first step that it is about. The notes of the protocol, NOTES.md, say more.",
     "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. Square brackets "
     "enclose a ciphertext. The number behind it is its content, which only the named holders of the key can read.",
     "The knowledge so far comes last: for each participant, and for each coalition that shares all that its members "
@@ -46,7 +46,8 @@ HOW_TO_READ = (
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
-SEEN_BEFORE = "An earlier step on this page shows {labels}."
+SAME_TEXT = "The text beside step {number} is about this step, too."
+AGAIN = "The same kinds of messages as in step {number} ({stage}), with new values. The text there is about both."
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
     'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'
@@ -75,12 +76,7 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
         f"The knowledge was computed for {len(trace.parties)} parties{worlds} and {setting}.{worst}",
         "Quotations are from the papers named beside them, and from NOTES.md of the protocols.",
     )
-    pages = tuple(
-        _step(
-            observed, trace, step, at, left, {label for earlier in steps[:at] for label in _labels(protocol, earlier)}
-        )
-        for at, step in enumerate(steps)
-    )
+    pages = tuple(_step(observed, trace, steps[: at + 1], left) for at in range(len(steps)))
     sections = (
         Section("What this is", what),
         Section("Who takes part", tuple(_participants(observed, trace.protocol))),
@@ -95,59 +91,54 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
 
 
 def _step(
-    observed: ObservedSession,
-    trace: KnowledgeTrace,
-    step: WalkthroughStep,
-    at: int,
-    left: Mapping[str, int],
-    shown: Collection[str],
+    observed: ObservedSession, trace: KnowledgeTrace, steps: Sequence[WalkthroughStep], left: Mapping[str, int]
 ) -> Section:
+    """Return the last of these steps; what the others show is not shown again."""
+    *earlier, step = steps
     title = f"Step {step.number} ({step.stage}): {', '.join(step.kinds)}"
-    said = _said(trace.protocol, step.number, shown)
-    dropped_out, leaves = ([name for name, when in left.items() if is_so(when)] for is_so in (at.__gt__, at.__eq__))
+    dropped_out, leaves = (
+        [name for name, when in left.items() if is_so(when)] for is_so in (len(earlier).__gt__, len(earlier).__eq__)
+    )
     drawn = sequence_diagram.draw_messages(
         f"Messages of step {step.number}", step.messages, observed.session, dropped_out, leaves
     )
-    messages = tuple(_message_sections(observed, step))
+    same = next((other for other in earlier if (other.number, other.kinds) == (step.number, step.kinds)), None)
+    if same is not None:
+        said: tuple[PageBlock, ...] = (Prose(AGAIN.format(number=same.number, stage=same.stage)),)
+    else:
+        said = tuple(_said(trace.protocol, step.number, earlier))
+    messages = _message_sections(observed, step, again=same is not None)
     return Section(title, (drawn, *said, *messages, knowledge_blocks.knowledge_after(trace, step.known)))
 
 
-def _labels(protocol: Protocol, step: WalkthroughStep) -> tuple[str, ...]:
-    quoted = protocol.sentences.get(step.number)
-    return quoted.notes if quoted else ()
-
-
-def _said(protocol: Protocol, number: str, shown: Collection[str]) -> tuple[PageBlock, ...]:
-    """Return what the paper or the notes say of a step, and why the program departs from it.
-
-    `shown`: labels of the notes that earlier steps have shown.
-    """
+def _said(protocol: Protocol, number: str, earlier: Sequence[WalkthroughStep]) -> Iterator[PageBlock]:
+    """Yield what the paper or the notes say of a step, and why the program departs from it."""
     quoted = protocol.sentences.get(number)
     if quoted is None:
-        return (Prose("Nothing is quoted for this step."),)
-    departs = DEPARTS if protocol.claim else IS_WRONG
-    why = BESIDE if quoted.source.startswith(NOTES) else departs  # a program departs from no notes of its own
-    notes = tuple(read_note(quoted.package, label) for label in quoted.notes if label not in shown)
-    again = [f"[{label}]" for label in quoted.notes if label in shown]
-    about: tuple[PageBlock, ...] = (Prose(FIXED_NOTES),) if why == IS_WRONG and notes else ()
+        yield Prose("Nothing is quoted for this step.")
+        return
+    before = [(step.number, said) for step in earlier if (said := protocol.sentences.get(step.number))]
+    seen = {label for _, said in before for label in said.notes}
+    notes = tuple(read_note(quoted.package, label) for label in quoted.notes if label not in seen)
+    if first := next((at for at, said in before if said.text == quoted.text), ""):
+        yield Prose(SAME_TEXT.format(number=first))
+    elif not any(quoted.text in note for note in notes):
+        yield Section("Word for word", (Quotation(quoted.text, quoted.source),))
     if notes:
-        about += (Bullets(notes),)
-    if again:
-        about += (Prose(SEEN_BEFORE.format(labels=join_names(again))),)
-    return (
-        Section("Word for word", (Quotation(quoted.text, quoted.source),)),
-        *((Section(why, about),) if about else ()),
-    )
+        departs = DEPARTS if protocol.claim else IS_WRONG
+        why = BESIDE if quoted.source.startswith(NOTES) else departs  # a program departs from no notes of its own
+        yield Section(why, (*((Prose(FIXED_NOTES),) if why == IS_WRONG else ()), Bullets(notes)))
 
 
-def _message_sections(observed: ObservedSession, step: WalkthroughStep) -> Sequence[Section]:
+def _message_sections(observed: ObservedSession, step: WalkthroughStep, *, again: bool) -> Sequence[Section]:
+    """Return the values of each kind of message, and what the kind is, unless an earlier step of it was shown."""
     found = []
     for name in step.kinds:
         messages = [message for message in step.messages if message.kind.__name__ == name]
         kind = messages[0].kind
         fields = _alike((slot.name, f"{slot.protection.description}.") for slot in kind.slots)
-        protected = (FactList(fields),) if fields else ()
-        found.append(Section(name, (Prose(_about(kind)), *protected, values.message_table(kind, messages, observed))))
+        about = () if again else (Prose(_about(kind)), *((FactList(fields),) if fields else ()))
+        found.append(Section(name, (*about, values.message_table(kind, messages, observed))))
     return found
 
 

@@ -1,9 +1,9 @@
-"""The ideal functionality in place of a protocol: what `by_protocol.secure` returns, with no message but the shares."""
+"""The ideal functionality in place of a protocol, with no message but the shares; and a protocol under a hook."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from protocols.arithmetic.ring import Ring
@@ -12,6 +12,7 @@ from protocols.runtime import message as messages
 from protocols.runtime.envelope import START, Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from protocols.runtime.simulate import Setting
+from protocols.runtime.simulate import simulate as simulated
 from protocols.runtime.transcript import Transcript
 from smc_dp.methods.functionality import Functionality, ideal
 from smc_dp.run.protocols.cost import Cost, Execution, Outcome
@@ -35,7 +36,7 @@ def in_the_clear(
     cost: Cost | None = None,
     **_: Any,
 ) -> Outcome:
-    """In place of `by_protocol.secure`."""
+    """In place of `execution.run_session`."""
     session = taking_part.session
     bits = session.parameters.ring_bits
     value = ideal(functionality, parts, rng)
@@ -53,3 +54,19 @@ def published(taking_part: SimulatedSession, name: str, share: Sequence[int]) ->
     opening = [bytes(session.layout["opening"])] if len(fields(kind)) == 2 else []  # as printed there is none
     payload = messages.encode(kind(tuple(share), *opening), session.layout, {})
     return bare.holding(payload + taking_part.identities[name].sign(bare.header + payload))
+
+
+Tamper = Callable[[int, Envelope], list[tuple[str, Envelope]]]
+
+
+def striking(tamper: Tamper, posted: list[Envelope]) -> Callable[..., Any]:
+    """The real protocol under this hook, and what was posted until it ended."""
+
+    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
+        def watched(n: int, envelope: Envelope) -> list[tuple[str, Envelope]]:
+            posted.append(envelope)
+            return tamper(n, envelope)
+
+        return simulated(session, identities, seeds, inputs, replace(setting, tamper=watched), *home)
+
+    return simulate

@@ -154,7 +154,7 @@ def measured(classes: int, folder: Path) -> Path:
     found = rng.normal(size=(500, classes)) + np.eye(classes)[y]
     of_rows = found if classes > 2 else found[:, 1] - found[:, 0]
     names = tuple(f"class number {c} of all" for c in range(classes))
-    return written(folder, metrics_page(measure_release(y, of_rows, probabilities(of_rows), names), "test.csv"))
+    return written(folder, metrics_page({"": measure_release(y, of_rows, probabilities(of_rows), names)}, "test.csv"))
 
 
 KINDS: Mapping[str, Kind] = {

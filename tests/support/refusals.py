@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from protocols.errors import Fault, FaultError
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, RowsClippedWarning
 
 
 @contextmanager
@@ -24,6 +25,14 @@ def refused(
     assert at in faults[0].place
     stated = {name: faults[0].fields.get(name) for name in fields}
     assert stated == fields
+
+
+def told(act: Callable[[], object]) -> list[str]:
+    """Return what is said of clipped rows and numbers meanwhile."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        act()
+    return [str(one.message) for one in caught if issubclass(one.category, RowsClippedWarning)]
 
 
 def pasted(fault: object) -> str:

@@ -23,6 +23,7 @@ def predict(
     id_column: str | None = None,
     *,
     threshold: float | None = None,
+    threshold_from: str | PathLike[str] | DataFrame | None = None,
     form: FileFormat | None = None,
     level: int | None = None,
     identities: str | PathLike[str] | None = None,
@@ -44,6 +45,9 @@ def predict(
     threshold : float in (0, 1), default=None
         The probability above which a row gets the second of two classes; None is that of the study of
         the release, else 1/2.
+    threshold_from : path or data frame, default=None
+        A file or a data frame of other rows with classes, on which the threshold is chosen: the one with the largest
+        sum of sensitivity and specificity. It is as private as these rows.
     form : FileFormat, default=None
         The format of the files, such as that of own.toml (`smc_dp.deploy.site_policy.read_own_format`); None is that of
         FILE.toml beside FILE.
@@ -94,10 +98,12 @@ def predict(
         for name, value in {"identities": identities, "views": views, "seconds": seconds}.items():
             if value is not None:
                 raise InputError("level.not_given", name=name)
-        return predict_rows(Path(run_folder), rows, id_column, threshold=threshold, form=form)
+        return predict_rows(
+            Path(run_folder), rows, id_column, threshold=threshold, threshold_from=threshold_from, form=form
+        )
     files = read_run_files(Path(run_folder))
     reached = _level(files, level, identities, views, DEFAULT_SECONDS if seconds is None else seconds, progress)
-    found = predict_rows(files, rows, id_column, threshold=threshold, form=form)
+    found = predict_rows(files, rows, id_column, threshold=threshold, threshold_from=threshold_from, form=form)
     return replace(found, level=reached)
 
 

@@ -50,7 +50,7 @@ from smc_dp.run.privacy_summary import plain_lines, summary_lines
 from smc_dp.run.release import RELEASE, PublishedRelease
 from smc_dp.run.release_report import NO_PROOF
 
-NO_LEDGERS = "No ledgers were given (option `ledgers`), so no budget is known."
+NO_LEDGERS = "No ledgers were given (`ledgers`), so no budget is known."
 UNREADABLE_STATEMENT = "The privacy statement in release.json cannot be read."
 VIEWS = "A view holds the messages and secrets of one participant, as it recorded them."
 _NO_VIEWS, _FEW_VIEWS, _OTHER_CODE = (

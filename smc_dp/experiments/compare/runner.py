@@ -57,7 +57,7 @@ def run_grid(
     """
     check_folder(plan, folder)
     cells = plan.cells()
-    todo = unfinished_cells(plan, folder)
+    todo = [cell for cell in cells if not _file(folder, cell).exists()]
     done, failures = len(cells) - len(todo), list[dict[str, Any]]()
     for outcome in _outcomes(plan, folder, todo, data, jobs, made):
         if outcome.failure is None:
@@ -68,11 +68,6 @@ def run_grid(
         if hear is not None:
             hear(done, len(failures), len(cells))
     return _assemble(folder, [cell for cell in cells if _file(folder, cell).exists()], failures)
-
-
-def unfinished_cells(plan: GridPlan, folder: Path) -> list[GridCell]:
-    """Return the cells of the plan that have no file in this folder, in the order of work."""
-    return [cell for cell in plan.cells() if not _file(folder, cell).exists()]
 
 
 def check_folder(plan: GridPlan, folder: Path) -> None:

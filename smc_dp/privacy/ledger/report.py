@@ -94,8 +94,8 @@ def witness_block(history: History, witness: str, seen: Seen | None) -> Prose:
 
 def _account(account: Account, history: History) -> str:
     """Return an account, and how it stands."""
-    of = {RECORDS: "records", PARTIES: "whole parties"}[account]
-    said = f"Account of {of} (adjacency {account.adjacency}): {standing_sentence(history.standing(account))}"
+    of = {RECORDS: "records (one row of a party replaced)", PARTIES: "whole parties (all rows of one replaced)"}
+    said = f"Account of {of[account]}: {standing_sentence(history.standing(account))}"
     if not history.holds_however_chosen(account):
         said += ", if no figure was chosen in view of an earlier release: an approximate one came after a Gaussian one"
     if any(entry.kind == "zcdp" for entry in history.charged[account]):

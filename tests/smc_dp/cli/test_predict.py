@@ -48,7 +48,7 @@ def write(path: Path, rows: list[str]) -> Path:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("predict")
-    for name, n, seed in (("north", 300, 1), ("south", 200, 2), ("test", 250, 3)):
+    for name, n, seed in (("north", 300, 1), ("south", 200, 2), ("test", 250, 3), ("other", 250, 4)):
         write(folder / f"{name}.csv", patients(n, seed))
     (folder / "bounds.toml").write_text(BOUNDS)
     parties = [f"--party={folder / name}.csv" for name in ("north", "south")]
@@ -96,14 +96,26 @@ def test_one_row_that_does_not_fit_stops_no_other(made: Path, asked, tmp_path: P
     assert (code, len(out.splitlines())) == (1, 250)
 
 
+def test_a_threshold_is_chosen_on_other_rows(made: Path, asked, tmp_path: Path) -> None:
+    _, out, _ = asked(made / "test.csv", "--json", "--threshold-from", str(made / "other.csv"))
+    told = json.loads(out)
+    assert told["metrics"]["threshold"]["chosen_on"] == str(made / "other.csv")
+    at = told["metrics"]["threshold"]["probability"]
+    assert told["predictions"] == ["yes" if p > at else "no" for p in told["probabilities"]]
+    code, again, _ = asked(made / "test.csv", "--json", "--threshold", str(at))
+    public = json.loads(again)
+    assert public["predictions"] == told["predictions"]
+    assert public["metrics"]["threshold"] == {"probability": at, "chosen_on": None, "shared": 0}
+    code, out, _ = asked(made / "test.csv", "--json", "--threshold-from", str(made / "test.csv"))
+    assert (code, json.loads(out)["error"]["code"]) == (2, "threshold.same_rows")
+
+
 def test_a_public_threshold_decides_the_classes(made: Path, asked) -> None:
     _, out, _ = asked(made / "test.csv", "--json", "--threshold", "0.2")
     told = json.loads(out)
-    assert told["metrics"]["threshold"] == {"probability": 0.2}
+    assert told["metrics"]["threshold"] == {"probability": 0.2, "chosen_on": None, "shared": 0}
     assert told["predictions"] == ["yes" if p > 0.2 else "no" for p in told["probabilities"]]
     assert any(0.2 < p <= 0.5 for p in told["probabilities"])
-    said = "All rows get the class yes."
-    assert [said in asked(made / "test.csv", "--threshold", str(at))[2] for at in (0.2, 1e-9)] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -111,11 +123,17 @@ def test_a_public_threshold_decides_the_classes(made: Path, asked) -> None:
     [
         (("--threshold", "0"), "option.not_positive"),
         (("--threshold", "1"), "threshold.not_inside"),
+        (("--threshold", "0.2", "--threshold-from", "other.csv"), "threshold.two"),
+        (("--threshold-from", "unlabelled.csv"), "threshold.no_labels"),
+        (("--threshold-from", "one.csv"), "threshold.one_class"),
         (("--metrics", "page.html"), "option.page_without_classes"),
     ],
 )
-def test_what_does_not_fit_is_refused(asked, tmp_path: Path, options: tuple[str, ...], code: str) -> None:
-    data = write(tmp_path / "unlabelled.csv", [row.rpartition(",")[0] + "," for row in patients(50, 9)])
+def test_what_does_not_fit_is_refused(made: Path, asked, tmp_path: Path, options: tuple[str, ...], code: str) -> None:
+    write(tmp_path / "other.csv", patients(50, 9))
+    write(tmp_path / "unlabelled.csv", [row.rpartition(",")[0] + "," for row in patients(50, 9)])
+    write(tmp_path / "one.csv", [row for row in patients(50, 9) if row.endswith("no")])
+    data = tmp_path / "unlabelled.csv" if "--metrics" in options else made / "test.csv"
     status, out, _ = asked(data, "--json", *options)
     assert (status, json.loads(out)["error"]["code"]) == (2, code)
     assert not Path("page.html").exists()
@@ -175,8 +193,26 @@ def test_a_run_measures_its_release_as_a_prediction_does(
     assert "metrics" in told["simulation_only"]["fields"]
     assert main(["predict", str(tmp_path / "run"), "--data", str(made / "test.csv"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["metrics"] == told["metrics"]
+
+
+def test_a_page_of_a_run_is_its_users_and_says_whose_rows_it_is_of(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_on_test_rows(made, tmp_path, "--metrics", str(tmp_path / "page.html"), "--json") == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "option.page_without_test_rows"
+    assert not (tmp_path / "run").exists()
+    page = tmp_path / "own.html"
+    assert run_on_test_rows(made, tmp_path, "--test", str(made / "test.csv"), "--metrics", str(page)) == 0
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert "private: made from this site&#39;s rows" in page.read_text()
     kept = [file.read_text() for file in (tmp_path / "run").iterdir()]
     assert [word for word in METRICS for text in kept if f'"{word}"' in text] == []
+    public = tmp_path / "public.html"
+    settings = ["--method", "newton", "--epsilon", "5", "--insecure-seed", "1"]
+    assert main(["run", *settings, "--out", str(tmp_path / "other"), "--metrics", str(public)]) == 0
+    assert public.stat().st_mode & 0o777 == 0o600
+    assert "private: made from this site&#39;s rows" not in public.read_text()
+    assert "the data set breast_cancer" in public.read_text()
 
 
 def test_one_line_states_what_is_meant_in_all_columns(made: Path, asked, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_json_is_one_object_with_the_announced_keys(folder, capsys):
     report = printed_json(capsys)
     assert list(report) == [
         "method", "protocol", "parties", "dimension", "lambda", "calibration", "accuracy", "metrics", "baselines",
-        "loss", "simulation_only", "privacy", "cost", "run_dir",
+        "personalised", "loss", "simulation_only", "privacy", "cost", "run_dir",
     ]  # fmt: skip
     assert (report["method"], report["protocol"]) == ("prr_mean", "pathak2010")
     assert (report["parties"], report["dimension"]) == (3, 31)
@@ -166,7 +166,7 @@ def test_what_needs_everybodys_rows_is_marked_in_the_same_object(folder, capsys)
     assert main(["run", "--method", "prr_mean", *arguments[:-5], *arguments[-3:]]) == 0
     bare = printed_json(capsys)
     assert bare["simulation_only"] == document["simulation_only"]
-    assert document["simulation_only"]["fields"] == ["accuracy", "metrics", "baselines", "loss"]
+    assert document["simulation_only"]["fields"] == ["accuracy", "metrics", "baselines", "personalised", "loss"]
     assert "everybody's data in one place" in document["simulation_only"]["caveat"]
     assert "do not publish" in document["simulation_only"]["caveat"]
     assert set(document["simulation_only"]["fields"]) <= set(document)

@@ -90,6 +90,20 @@ def test_wrong_bounds_name_the_field(text, code, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+def test_a_column_that_is_a_section_is_one_fault():
+    text = "[columns]\nb.c = [0, 1]\n[columns.a]\nmin = 0\nmax = 1\n[missing]\nd.e = 0\n" + LABEL
+    with refused("columns.section", "columns.dotted_name", "columns.dotted_name"):
+        parse_bounds(text)
+
+
+def test_all_names_with_points_are_told_at_once():
+    rates = 'cons.price.idx = [92, 95]\ncons.conf.idx = {bins = [0, 1]}\nemp.var = ["x", "y"]\n'
+    with refused(*["columns.dotted_name"] * 4) as caught:
+        parse_bounds(f"[columns]\n{rates}[missing]\ncons.price.idx = 93\n{LABEL}")
+    names = [str(fault.fields["name"]) for fault in caught.value.faults]
+    assert sorted(names) == ["cons.conf.idx", "cons.price.idx", "cons.price.idx", "emp.var"]
+
+
 def test_a_bounds_file_that_cannot_be_read(tmp_path):
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe")
     for name, why in (("none.toml", "file.unreadable"), ("b.toml", "file.not_utf8")):
@@ -122,6 +136,11 @@ def test_rows_are_mapped_clipped_scaled_and_get_a_bias():
     expected = np.array([[*first, 0.3], [*second, 0.3]]) / root
     np.testing.assert_allclose(X, expected, rtol=1e-11)
     assert encode_classes(table, parse_bounds(TEXT), "outcome").tolist() == [1, 0]
+
+
+def test_bounds_are_centred_by_a_truth_value_alone():
+    with refused("bounds.center_not_bool", got="'no'"):
+        Bounds((NumericColumn("a", 0.0, 4.0),), ("0", "1"), center="no")  # type: ignore[arg-type]
 
 
 def test_without_centring_zero_stays_zero_and_without_bias_nothing_is_appended():

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from smc_dp.cli.main import main
-from smc_dp.core.errors import RowsClippedWarning
 from smc_dp.data.bounds import Bounds, parse_bounds
 from smc_dp.data.preprocess import examine_table
 from smc_dp.data.sources import read_own_files
 from smc_dp.data.table_reader import read_table
 from smc_dp.deploy.preflight import read_rows
+from tests.support.refusals import told
 
 BOUNDS = """
 [columns]
@@ -51,13 +49,6 @@ def bounds(**changes: str) -> Bounds:
     for old, new in changes.items():
         text = text.replace(old, new)
     return parse_bounds(text)
-
-
-def told(act: Callable[[], object]) -> list[str]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        act()
-    return [str(one.message) for one in caught if issubclass(one.category, RowsClippedWarning)]
 
 
 def test_each_party_is_told_of_its_own_numbers(files: Path) -> None:

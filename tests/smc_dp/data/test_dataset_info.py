@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from smc_dp.data.dataset_info import DATASET_INFO
 from smc_dp.data.known_files import SHA256, verify_files
 from smc_dp.data.load_pool import DATASET_NAMES, load_pool
+from tests.support.data_folder import DATA, needs_data
 
 
 def test_without_a_folder_only_the_bundled_data_sets_are_there():
@@ -31,6 +29,6 @@ def test_one_missing_file_makes_a_data_set_absent(tmp_path):
     assert DATASET_INFO["a9a"].state(tmp_path) == "complete"
 
 
-@pytest.mark.skipif("SMC_DP_DATA" not in os.environ, reason="SMC_DP_DATA names no folder of data sets")
+@needs_data
 def test_every_recorded_file_is_as_recorded():
-    assert verify_files(Path(os.environ["SMC_DP_DATA"])) == dict.fromkeys(SHA256)
+    assert verify_files(DATA) == dict.fromkeys(SHA256)

@@ -16,6 +16,7 @@ import pytest
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.data.frames import is_frame, read_file_or_frame, read_frame
 from tests.support.refusals import refused
+from tests.support.tables import numbers
 
 COLUMNS: dict[str, list[Any]] = {
     "age": [41.5, None, 70.0],
@@ -40,7 +41,7 @@ def test_a_frame_is_the_table_of_its_parquet_file(name: str, tmp_path: Path) -> 
     wanted, found = read_file_or_frame(tmp_path / "t.parquet", "t"), read_frame(FRAMES[name](), "t")
     assert list(found.columns) == list(COLUMNS)
     assert (found.rows, found.texts("sex")) == (3, ["f", "m", "f"])
-    assert np.array_equal(found.numbers("visits"), [3.0, 0.0, 7.0])
+    assert np.array_equal(numbers(found, "visits"), [3.0, 0.0, 7.0])
     assert fingerprint_data(b"k", found) == fingerprint_data(b"k", wanted)
 
 

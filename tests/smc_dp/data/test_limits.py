@@ -32,6 +32,7 @@ from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.table import DictionaryColumn
 from smc_dp.data.table_reader import parse_csv, read_table
 from tests.support.refusals import pasted, refused
+from tests.support.tables import numbers
 
 SMALL = TableLimits(cells=20, columns=8, bytes=5000, text=400, line=60)
 
@@ -74,7 +75,8 @@ def test_a_row_that_goes_on_for_ever_is_given_up(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(csv_cells, "_LONGEST_ROW", 100)
     monkeypatch.setattr(text_lines, "_CHUNK", 16)
     row = b'"\n",' * 10 + b"1\n"
-    assert said(b"a\n" + row, tmp_path, limits=TableLimits()).startswith("t: line 2 has 11 cells")
+    ragged = said(b"a\n" + row, tmp_path, limits=TableLimits())
+    assert ragged.startswith("t: line 2: wanted as many cells as the header has (1), got 11")
     assert said(b"a\n" + row[:-2] * 20, tmp_path, limits=TableLimits()).startswith(
         "t: has a row of too many characters"
     )
@@ -202,7 +204,7 @@ def test_columns_of_no_use_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", noted)
     read = parse_parquet(parquet(table), "t")
     assert names == ["a"]
-    assert read.numbers("a").tolist() == [1, 2]
+    assert numbers(read, "a").tolist() == [1, 2]
     with refused("cell.not_a_text", at="column 'b', row 1"):
         read.texts("b")
 

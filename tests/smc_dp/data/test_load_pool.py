@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from fractions import Fraction
@@ -19,16 +18,9 @@ from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
 from smc_dp.data.preprocess import encode_classes, encode_labelled_rows, encode_rows, number_categories
 from smc_dp.data.table import DictionaryColumn, Table
+from tests.support.data_folder import DATA, needs_data
 from tests.support.refusals import refused
-
-needs_data = pytest.mark.skipif(
-    "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
-)
-
-
-def folder() -> Path:
-    return Path(os.environ["SMC_DP_DATA"])
-
+from tests.support.tables import numbers
 
 TEXTS = ["b", "a", "02", "b", "2", "a"]
 BOUNDS = Bounds((NumericColumn("n", -1, 1), CategoricalColumn("t", ("a", "2", "b"))), ("no", "yes"), label="c")
@@ -48,8 +40,8 @@ def test_a_coded_column_is_the_same_column():
     assert coded.take(some, "part").texts("t") == plain.take(some, "part").texts("t") == ["a", "02", "02"]
     np.testing.assert_array_equal(encode_rows(coded, BOUNDS), encode_rows(plain, BOUNDS))
     np.testing.assert_array_equal(encode_rows(plain, BOUNDS)[:, 1:4] > 0, np.eye(3, dtype=bool)[[2, 0, 1, 2, 1, 0]])
-    numbers = Table("made", {"n": DictionaryColumn(np.array([1, 0, 1]), ("0.5", "2"))}, range(1, 4))
-    assert numbers.numbers("n").tolist() == [2.0, 0.5, 2.0]
+    coded_numbers = Table("made", {"n": DictionaryColumn(np.array([1, 0, 1]), ("0.5", "2"))}, range(1, 4))
+    assert numbers(coded_numbers, "n").tolist() == [2.0, 0.5, 2.0]
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -72,10 +64,10 @@ def test_rows_encoded_in_blocks_are_the_rows_encoded_one_by_one():
 def test_ordinal_categories_are_numbered_as_by_scikit_learns_encoder():
     categories = ("z", "a", "m", "b c")
     bounds = Bounds((CategoricalColumn("t", categories), CategoricalColumn("k", ("10", "9", "-1"))), ("no", "yes"))
-    texts, numbers = [*categories[:1], *categories[2:]] * 4, [10, 9, 9] * 4  # not every category has a row
-    table, flat = number_categories(Table("made", {"t": texts, "k": [str(n) for n in numbers]}, range(1, 13)), bounds)
-    np.testing.assert_array_equal(table.numbers("t"), LabelEncoder().fit(categories).transform(texts))
-    np.testing.assert_array_equal(table.numbers("k"), LabelEncoder().fit([10, 9, -1]).transform(numbers))
+    texts, codes = [*categories[:1], *categories[2:]] * 4, [10, 9, 9] * 4  # not every category has a row
+    table, flat = number_categories(Table("made", {"t": texts, "k": [str(n) for n in codes]}, range(1, 13)), bounds)
+    np.testing.assert_array_equal(numbers(table, "t"), LabelEncoder().fit(categories).transform(texts))
+    np.testing.assert_array_equal(numbers(table, "k"), LabelEncoder().fit([10, 9, -1]).transform(codes))
     assert flat.columns == (NumericColumn("t", 0.0, 3.0), NumericColumn("k", 0.0, 2.0))
 
 
@@ -182,7 +174,7 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_pools_have_the_published_counts(name):
     shape, train, test = COUNTS[name]
-    pool = load_pool(name, folder())
+    pool = load_pool(name, DATA)
     assert pool.train.X.shape == shape
     assert np.bincount(pool.train.y).tolist() == train
     assert (None if pool.test is None else np.bincount(pool.test.y).tolist()) == test
@@ -199,12 +191,12 @@ def test_pools_have_the_published_counts(name):
 @needs_data
 @pytest.mark.parametrize(("name", "width"), [("bank", 16), ("credit_default", 23)])
 def test_ordinal_pools_have_a_column_for_each_of_the_table_and_clip_no_row(name, width):
-    pool = load_pool(name, folder(), ordinal=True)
+    pool = load_pool(name, DATA, ordinal=True)
     assert pool.train.X.shape[1] == width
     X = pool.train.X * np.sqrt(width)
     assert np.abs(X).max() <= 1
     assert first_outside(pool.train.X) is None
-    source = tabular_datasets.load_tabular(name, folder())
+    source = tabular_datasets.load_tabular(name, DATA)
     column = next(i for i, c in enumerate(source.bounds.columns) if isinstance(c, CategoricalColumn))
     texts = source.train.texts(source.bounds.columns[column].name)
     top = len(source.bounds.columns[column].categories) - 1
@@ -217,8 +209,8 @@ def test_ordinal_pools_have_a_column_for_each_of_the_table_and_clip_no_row(name,
 @pytest.mark.slow
 @needs_data
 def test_windows_of_har_are_scaled_but_not_changed():
-    pool = load_pool("har", folder())
-    with np.load(folder() / "har" / "har_timedomain265.npz", allow_pickle=False) as arrays:
+    pool = load_pool("har", DATA)
+    with np.load(DATA / "har" / "har_timedomain265.npz", allow_pickle=False) as arrays:
         np.testing.assert_allclose(pool.train.X * np.sqrt(265), arrays["X_train"], rtol=1e-11, atol=1e-300)
         np.testing.assert_array_equal(pool.test.y + 1, arrays["y_test"])
     assert pool.classes[0] == "WALKING"
@@ -229,7 +221,7 @@ def test_windows_of_har_are_scaled_but_not_changed():
 @pytest.mark.slow
 @needs_data
 def test_mnists_projection_comes_from_the_images_that_the_paper_leaves_out():
-    pool = load_pool("mnist37", folder())
+    pool = load_pool("mnist37", DATA)
     assert pool.train.X.shape == (12396, 784)
     assert np.bincount(pool.train.y).tolist() == [6131, 6265]
     assert pool.public.shape == (1010 + 1028, 784)
@@ -258,7 +250,7 @@ def test_kdd_cup_is_loaded_fast_and_small():
     Not by getrusage: its maximum survives exec, and so counts what the worker that runs this test once held.
     """
     done = subprocess.run(
-        [sys.executable, "-c", KDD.format(folder=str(folder()))], capture_output=True, text=True, check=True
+        [sys.executable, "-c", KDD.format(folder=str(DATA))], capture_output=True, text=True, check=True
     )
     counts, costs = done.stdout.splitlines()
     assert counts == "(494021, 123) 97278 (311029, 123) 60593"

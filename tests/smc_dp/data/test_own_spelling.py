@@ -17,6 +17,7 @@ from smc_dp.data.table_reader import read_table
 from smc_dp.data.validate_file import validate_file
 from smc_dp.deploy.site_policy import SitePolicy
 from tests.support.refusals import pasted, refused
+from tests.support.tables import numbers
 
 BOUNDS = parse_bounds(
     """
@@ -103,7 +104,7 @@ def test_words_for_truth_values_are_read_in_columns_of_truth_values_and_of_numbe
     with refused("cell.unknown_level", got="'oui'"):
         of_sex(["oui"], form)
     table = Table("t", {"n": ["oui", "non", "7"]}, range(1, 4), form)
-    assert table.numbers("n").tolist() == [1.0, 0.0, 7.0]
+    assert numbers(table, "n").tolist() == [1.0, 0.0, 7.0]
 
 
 @pytest.mark.parametrize("quote", ["", '"'])

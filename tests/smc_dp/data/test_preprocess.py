@@ -172,7 +172,9 @@ def test_every_fault_of_a_table_comes_with_its_rows_and_the_line_that_mends_it()
     first = caught.value.faults[0]
     assert first == found[0].placed("north")
     assert first.place == "north: column 'age', line 3: "
-    assert str(first).endswith('; write age = "indicator" into [missing] of the bounds')
+    assert str(first).endswith(
+        'write age = "indicator" into [missing] of the bounds (adds a feature that marks empty cells)'
+    )
 
 
 def made_of(stated: dict[str, Any]) -> Bounds:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import csv
 import datetime
+import shlex
 import sqlite3
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import polars as pl
+import pyreadstat
 import pytest
 
 from smc_dp.data.bounds import parse_bounds
@@ -23,6 +26,7 @@ from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table, stated_format
 from smc_dp.data.validate_file import validate_file
+from tests.support.refusals import refused
 
 MADE = Path(__file__).parent / "programs"
 STATED = """
@@ -164,3 +168,34 @@ def test_a_file_is_read_with_the_lines_that_one_check_shows(name: str, tmp_path:
     rows = encode_labelled_rows(table, BOUNDS, "back")
     assert (rows.X.tobytes(), rows.y.tolist()) == (PLAIN.X.tobytes(), PLAIN.y.tolist())
     assert [fault.code for fault in table.ignored] == ["header.row_names"] * (name in NAMED_ROWS)
+
+
+FRAME = pd.DataFrame({name: cells for name, cells in COLUMNS.items() if name not in ("smoker", "admitted")})
+OTHERS: dict[str, Callable[[Path], object]] = {
+    "north.dta": lambda path: FRAME.to_stata(path, write_index=False),
+    "north's (2).sav": lambda path: pyreadstat.write_sav(FRAME, path),
+    "north.xpt": lambda path: pyreadstat.write_xport(FRAME, path),
+    "north.xlsx": lambda path: FRAME.to_excel(path, index=False),
+    "north.feather": lambda path: FRAME.to_feather(path),
+    "north.json": lambda path: path.write_text(FRAME.to_json()),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_file_of_a_statistics_program_is_read_after_the_command_that_its_refusal_shows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    OTHERS[name](path)
+    with refused("file.other_program") as caught:
+        read_table(path, "north")
+    command = str(caught.value.fault.fields["how"]).split("`")[1]
+    assert command.startswith("python -c ")
+    code = shlex.split(command)[2]
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings(action="ignore"):
+        exec(code, {})
+    (made_file,) = [other for other in tmp_path.iterdir() if other != path]
+    table = read_table(made_file, "north")
+    assert table.numbers("age").tolist() == [41, 67, 58, 73, 35, 80]
+    assert table.texts("sex") == [*"fmmffm"]

@@ -21,12 +21,12 @@ def test_two_parties_do_not_bring_the_same_rows(tmp_path: Path) -> None:
     a, b, c, d = ((name, tmp_path / f"{name}.csv") for name in "abcd")
     assert list(read_file_of_each([a, c, d])) == ["a", "c", "d"]  # d has the cells of a in each column, in other rows
     with refused("party.same_rows", other="a"):
-        read_file_of_each([a, c, b])
+        read_file_of_each([a, b])
 
 
 def test_large_files_of_other_rows_are_not_compared_row_by_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.csv").write_text("x,y\n1,2\n3,4\n")
-    (tmp_path / "b.csv").write_text("y,x\n2,1\n5,3.0\n4,3\n")
+    (tmp_path / "b.csv").write_text("y,x\n2,1\n5,3.0\n")
     monkeypatch.setattr(sources, "fingerprint_data", lambda key, table: pytest.fail("every row was digested"))
     assert len(read_file_of_each([(name, tmp_path / f"{name}.csv") for name in "ab"])) == 2
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import gzip
 import io
 from decimal import Decimal
 
@@ -23,6 +24,7 @@ from smc_dp.data.limits import TABLE_LIMITS
 from smc_dp.data.preprocess import encode_rows
 from smc_dp.data.table_reader import parse_csv, read_table
 from tests.support.refusals import refused
+from tests.support.tables import numbers
 
 
 def parquet(**columns) -> bytes:
@@ -34,7 +36,7 @@ def parquet(**columns) -> bytes:
 def test_csv_cells_are_what_the_file_says():
     table = parse_csv(b'\xef\xbb\xbfage,"full name"\r\n 41 ,"Doe, ""J"""\r\n1e1,x\r\n\r\n', "party north")
     assert table.rows == 2
-    assert table.numbers("age").tolist() == [41.0, 10.0]
+    assert numbers(table, "age").tolist() == [41.0, 10.0]
     assert table.texts("full name") == ['Doe, "J"', "x"]
 
 
@@ -51,11 +53,11 @@ def test_parquet_cells_of_every_readable_type():
         **{f"coded {kind}": pa.array(cells).dictionary_encode() for kind, cells in CODED.items()},
     )
     table = parse_parquet(content, "p")
-    assert table.numbers("i").tolist() == table.numbers("coded numbers").tolist() == [1, 2]
-    assert table.numbers("f").tolist() == [0.5, -1]
-    assert table.numbers("d").tolist() == [1.5, 2]
+    assert numbers(table, "i").tolist() == numbers(table, "coded numbers").tolist() == [1, 2]
+    assert numbers(table, "f").tolist() == [0.5, -1]
+    assert numbers(table, "d").tolist() == [1.5, 2]
     assert table.texts("b") == table.texts("coded truths") == ["true", "false"]
-    assert table.numbers("b").tolist() == [1, 0]
+    assert numbers(table, "b").tolist() == [1, 0]
     assert table.texts("s") == table.texts("coded texts") == ["x", "y"]
     assert table.texts("i") == ["1", "2"]
     for name, cells in {
@@ -93,20 +95,20 @@ def test_days_and_zones_that_nobody_knows_are_no_dates_and_hurt_no_other_column(
     far = pa.array([10**9, 0], pa.date32())
     nowhere = pa.array([0, 0], pa.timestamp("s", "Nowhere/Land"))
     table = parse_parquet(parquet(far=far, nowhere=nowhere, x=[1, 2]), "p")
-    assert table.numbers("x").tolist() == [1, 2]
+    assert numbers(table, "x").tolist() == [1, 2]
     assert table.different("far")[0][1] == datetime.date(1970, 1, 1)
     for name in ("far", "nowhere"):
         with refused("cell.not_a_number", at=f"p: column '{name}', row 1"):
-            table.numbers(name)
+            numbers(table, name)
 
 
 def test_a_column_nobody_uses_may_hold_anything():
     table = parse_parquet(parquet(age=[1, 2], when=[datetime.time(12), None], nested=[[1], [2, 3]]), "p")
-    assert table.numbers("age").tolist() == [1, 2]
+    assert numbers(table, "age").tolist() == [1, 2]
     for name in ("when", "nested"):
         with refused("cell.not_a_number", at=f"p: column '{name}', row 1"):
-            table.numbers(name)
-    assert parse_csv(b"a,b\n1,\n", "p").numbers("a").tolist() == [1]
+            numbers(table, name)
+    assert numbers(parse_csv(b"a,b\n1,\n", "p"), "a").tolist() == [1]
 
 
 def test_a_column_without_a_name_is_ignored_where_it_holds_row_names_or_nothing():
@@ -212,18 +214,18 @@ def test_a_numeric_column_takes_finite_numbers_only(code, cells):
     for cell in cells:
         table = parse_csv(f'age\n1\n"{cell}"\n'.encode(), "party north (n.csv)")
         with refused(code, at="party north (n.csv): column 'age', line 3"):
-            table.numbers("age")
+            numbers(table, "age")
 
 
 @pytest.mark.parametrize(("cell", "number", "text"), [
     (None, "cell.empty", "cell.empty"),
-    (float("nan"), "cell.nan", "cell.nan"),
+    (float("nan"), "cell.empty", "cell.empty"),
     (float("inf"), "cell.not_finite", "cell.not_a_text"),
 ])  # fmt: skip
 def test_missing_and_infinite_parquet_cells_are_refused(cell, number, text):
     table = parse_parquet(parquet(age=[1.0, cell]), "p")
     with refused(number, at="p: column 'age', row 2"):
-        table.numbers("age")
+        numbers(table, "age")
     with refused(text, at="p: column 'age', row 2"):
         table.texts("age")
 
@@ -231,13 +233,13 @@ def test_missing_and_infinite_parquet_cells_are_refused(cell, number, text):
 def test_taken_rows_keep_their_numbers_in_the_file():
     table = parse_csv(b"a\n1\n2\nx\n", "t").take(np.array([0, 2]), "party north")
     with refused("cell.not_a_number", at="party north: column 'a', line 4"):
-        table.numbers("a")
+        numbers(table, "a")
 
 
 def test_the_kind_of_file_is_told_by_its_ending_or_first_bytes(tmp_path):
     for name, content in {"a.csv": b"x\n1\n", "b.parquet": parquet(x=[1]), "c.data": parquet(x=[1])}.items():
         (tmp_path / name).write_bytes(content)
-        assert read_table(tmp_path / name, name).numbers("x").tolist() == [1]
+        assert numbers(read_table(tmp_path / name, name), "x").tolist() == [1]
     (tmp_path / "d.parquet").write_bytes(b"x\n1\n")
     with refused("parquet.unreadable"):
         read_table(tmp_path / "d.parquet", "d")
@@ -247,21 +249,33 @@ def test_the_kind_of_file_is_told_by_its_ending_or_first_bytes(tmp_path):
 
 
 FOREIGN = {
-    "t.xlsx": (b"PK\x03\x04", "an Excel workbook"),
-    "workbook.csv": (b"PK\x03\x04", "a zip archive or an Excel workbook"),
-    "first.data": (b"FEA1", "a Feather file"),
-    "T.SAV": (b"", "an SPSS file"),
-    "t.rds": (b"\x1f\x8b\x08", "an R file"),
-    "t.csv.xz": (b"\xfd7zXZ\0", "packed by xz"),
+    "t.xlsx": (b"PK\x03\x04", "an Excel workbook", 'pandas.read_excel("t.xlsx").to_csv("t.csv", index=False)'),
+    "workbook.csv": (b"PK\x03\x04", "a zip archive or an Excel workbook", "unpack it, or save the workbook"),
+    "old.csv": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook", 'pandas.read_excel("old.csv")'),
+    "t.ods": (b"", "an OpenDocument workbook", 'pandas.read_excel("t.ods")'),
+    "t.feather": (b"ARROW1\0\0", "a Feather file", 'pandas.read_feather("t.feather").to_parquet("t.parquet")'),
+    "first.data": (b"FEA1", "a Feather file", "pandas.read_feather("),
+    "t.sas7bdat": (b"", "a SAS file", "pandas.read_sas("),
+    "t.dta": (b"", "a Stata file", "pandas.read_stata("),
+    "T.SAV": (b"", "an SPSS file", 'pandas.read_spss("T.SAV", convert_categoricals=False).to_csv("T.csv"'),
+    "t.rds": (b"\x1f\x8b\x08", "an R file", 'Rscript -e \'write.csv(readRDS("t.rds"), "t.csv", row.names = FALSE)\''),
+    "t.json": (b'{"a": 1}', "a JSON file", "pandas.read_json("),
+    "t.csv.xz": (b"\xfd7zXZ\0", "packed by xz", "unpack it"),
+    f"{'x' * 200}.json": (b"", "a JSON file", 'pandas.read_json("FILE.json")'),
+    "t.parquet.gz": (gzip.compress(b"PAR1"), "a Parquet file packed by gzip", "gunzip it"),
 }
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_a_file_of_another_program_is_refused(name, tmp_path):
-    content, what = FOREIGN[name]
+def test_a_file_of_another_program_is_refused_with_what_makes_a_table_of_it(name, tmp_path):
+    content, what, how = FOREIGN[name]
     (tmp_path / name).write_bytes(content)
-    with refused("file.other_program", what=what):
+    with pytest.raises(InputError) as caught:
         read_table(tmp_path / name, "north")
+    assert caught.value.code in ("file.other_program", "file.packed", "gzip.parquet")
+    assert what in str(caught.value)
+    assert how in str(caught.value)
+    assert len(str(caught.value)) < 300
 
 
 def test_a_damaged_parquet_file_is_a_table_or_an_input_error():
@@ -274,7 +288,7 @@ def test_a_damaged_parquet_file_is_a_table_or_an_input_error():
             table = parse_parquet(bytes(damaged), "p")
             for name in table.columns:
                 table.texts(name)
-                table.numbers(name)
+                numbers(table, name)
         except InputError as error:
             refusals.append(error)
     assert all(str(error).startswith("p: ") for error in refusals)

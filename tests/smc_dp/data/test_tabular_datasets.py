@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,15 +10,8 @@ from smc_dp.core.arrays import with_bias
 from smc_dp.data import sources, tabular_datasets
 from smc_dp.data.bounds import NumericColumn
 from smc_dp.data.load_pool import load_pool
+from tests.support.data_folder import DATA, needs_data
 from tests.support.refusals import refused
-
-needs_data = pytest.mark.skipif(
-    "SMC_DP_DATA" not in os.environ, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
-)
-
-
-def folder() -> Path:
-    return Path(os.environ["SMC_DP_DATA"])
 
 
 def test_the_bundled_bounds_are_one_digit_roundings_of_the_published_summary():
@@ -76,7 +67,7 @@ def test_an_idx_file_is_read_in_the_order_of_its_axes():
 @pytest.mark.slow
 @needs_data
 def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
-    data = sources.dataset("a9a", folder(), split="15,20,20,20,25")
+    data = sources.dataset("a9a", DATA, split="15,20,20,20,25")
     assert data.test is not None
     assert data.federation.sizes.tolist() == [4884, 6512, 6512, 6512, 8141]
     y = data.federation.pooled().y

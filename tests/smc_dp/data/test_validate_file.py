@@ -14,6 +14,7 @@ from smc_dp.data.preprocess import encode_labelled_rows
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validate_file import validate_file
 from tests.support.refusals import refused
+from tests.support.tables import numbers
 
 BOUNDS = Bounds((NumericColumn("a", -1, 1), NumericColumn("b", -1, 1)), ("no", "yes"), "out", clip=1.0)
 
@@ -33,7 +34,7 @@ def test_shortened_rows_deserve_a_word_where_they_are_more_than_one_in_twenty(lo
     # The norm itself: what is clipped comes out with the norm 1 of a row that just fits.
     table = read_table(path, "rows")
     x = encode_labelled_rows(table, BOUNDS, "out").X[:, :2]
-    raw = np.column_stack([table.numbers("a"), table.numbers("b")])
+    raw = np.column_stack([numbers(table, "a"), numbers(table, "b")])
     assert found.clipped == int((np.linalg.norm(raw, axis=1) > 1.0).sum())
     assert np.linalg.norm(x, axis=1).max() <= 1
 

@@ -20,6 +20,7 @@ from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.preflight import OwnFiles, PreflightResult, preflight_of_files
 from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
+from tests.support.tables import numbers
 
 Paths = dict[str, Path]
 
@@ -129,7 +130,7 @@ def test_the_policy_may_name_the_data_and_their_form(site: Paths) -> None:
     found = look(site, data=None)
     assert found.faults == []
     assert found.own is not None
-    assert found.own.table.numbers("age").tolist() == [41.5, 7.0]
+    assert numbers(found.own.table, "age").tolist() == [41.5, 7.0]
 
 
 def test_each_fault_says_who_can_fix_it(site: Paths) -> None:

@@ -102,7 +102,11 @@ def test_the_epsilon_that_counts_is_the_true_one() -> None:
 def test_the_curators_protocol_withstands_nobody_who_deviates() -> None:
     (fault,) = faults(policy("min_colluders = 1"), study(by_curator()))
     assert fault.code == "terms.min_colluders"
-    assert fault.fields == {"wanted": 1, "protocol": "pathak2010", "held": "needs semi-honest participants"}
+    assert fault.fields == {
+        "wanted": 1,
+        "protocol": "pathak2010",
+        "held": "needs participants who follow the protocol",
+    }
 
 
 def many(dropouts: int) -> str:
@@ -120,7 +124,7 @@ SPARSE = studies.SUMS + "\nsparse_graph = true\nsemi_honest = true"
 def test_a_sparse_graph_withstands_nobody_who_deviates(said: str) -> None:
     (fault,) = faults(policy("min_colluders = 1"), study(said))
     assert fault.code == "terms.min_colluders"
-    assert fault.fields == {"wanted": 1, "protocol": "secure_sum", "held": "needs semi-honest participants"}
+    assert fault.fields == {"wanted": 1, "protocol": "secure_sum", "held": "needs participants who follow the protocol"}
     assert faults(policy("min_colluders = 0"), study(said)) == []
 
 

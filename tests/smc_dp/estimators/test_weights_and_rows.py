@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -29,7 +28,7 @@ from smc_dp.estimators.base import FederatedClassifier
 from smc_dp.estimators.rows import Ball
 from smc_dp.privacy.ledger.ledger import Ledger
 from tests.support.families import FAMILIES, PAIRS
-from tests.support.refusals import refused
+from tests.support.refusals import refused, told
 
 X, Y = make_blobs(150, centers=[[3, 1, 0], [-3, 1, 2], [0, -4, 1]], cluster_std=0.4, random_state=3)
 LABELS = np.array(["a", "b", "c"])[Y]
@@ -104,13 +103,6 @@ def test_sparse_rows_that_would_fill_the_memory_are_refused(monkeypatch: pytest.
 
 
 # The warning.
-
-
-def told(act: Callable[[], object]) -> list[str]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        act()
-    return [str(one.message) for one in caught if issubclass(one.category, RowsClippedWarning)]
 
 
 def test_whoever_fits_is_told_when_many_rows_are_clipped() -> None:

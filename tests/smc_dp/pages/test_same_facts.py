@@ -55,7 +55,7 @@ def test_text_and_page_of_metrics_have_the_same_facts(classes: int) -> None:
     of_rows = np.cos(np.arange(300 * classes).reshape(300, classes) % 7)
     of_rows = of_rows if classes > 2 else of_rows[:, 1]
     found = measure_release(y, of_rows, probabilities(of_rows), tuple(f"class {c}" for c in range(classes)))
-    page, blocks = metrics_page(found, "test.csv"), tuple(metrics_blocks(found, "test.csv"))
+    page, blocks = metrics_page({"": found}, "test.csv"), tuple(metrics_blocks(found, "test.csv"))
     said = closed("".join(texts(blocks)))
     parts = {part for one in page.sections for part in texts(one.blocks)}
     assert {part for part in parts if closed(part) not in said} == set()

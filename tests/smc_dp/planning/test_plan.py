@@ -251,6 +251,27 @@ def test_a_file_of_bounds_says_columns_and_classes_of_which_a_number_has_none() 
     of_number = parse_bounds('[label]\ncolumn = "y"\nrange = [0, 9]\n[columns]\na = [0, 1]\n')
     with refused("plan.of_number"):
         smc_dp.plan([900, 700], bounds=of_number)
+
+
+def of_five(rows: int, dimension: int, method: str = "newton") -> Candidate:
+    return Candidate.build(method, among(*(rows,) * 5, dimension=dimension))
+
+
+@pytest.mark.parametrize(("rows", "dimension"), [(4000, 20), (10_000, 20), (10_000, 101), (6000, 7)])
+def test_features_are_offered_where_the_signal_allows(rows: int, dimension: int) -> None:
+    found = recommendation.features_to_offer(of_five(rows, dimension))
+    for count in range(64, recommendation.MOST_OFFERED + 1, 32):
+        fits = of_five(rows, dimension + count).expected.signal >= recommendation.SIGNAL_OF_FEATURES
+        assert fits == (found is not None and count <= found)
+    assert recommendation.features_to_offer(of_five(100 * rows, dimension)) == recommendation.MOST_OFFERED
+    assert recommendation.features_to_offer(of_five(rows // 100, dimension)) is None
+    assert recommendation.features_to_offer(of_five(100 * rows, dimension, "wsum")) is None
+
+
+def test_a_plan_says_where_features_may_pay_and_plans_none() -> None:
+    many, few = (told(smc_dp.plan([n] * 5, 20)) for n in (50_000, 500))
+    assert "plan.features_may_pay" in many
+    assert "plan.features_may_pay" not in few
     with refused("plan.no_features"):
         smc_dp.plan([5000] * 3, 12, method="newton", features="fourier:64")
 

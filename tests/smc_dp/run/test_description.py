@@ -216,8 +216,9 @@ def test_it_classifies_nothing(files: Path, run: Path, tmp_path: Path, capsys: p
     given += ["--out", str(tmp_path / "r")]
     given += [word for name in ("north", "south") for word in ("--party", str(files / f"{name}.csv"))]
     capsys.readouterr()
-    assert main([*given, "--test", str(files / "north.csv")]) == 2
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == "test.of_no_classifier"
+    for option, code in (("--test", "test.of_no_classifier"), ("--metrics", "option.page_of_no_classifier")):
+        assert main([*given, option, str(files / "north.csv" if option == "--test" else tmp_path / "m.html")]) == 2
+        assert json.loads(capsys.readouterr().out)["error"]["code"] == code
     with refused("bounds.not_whole"):  # of rows without columns
         run_protocol(Federation((rows, rows), 2), method="describe", out=tmp_path / "run")
 

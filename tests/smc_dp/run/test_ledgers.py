@@ -14,13 +14,12 @@ from typing import Any
 
 import pytest
 from support.audited import agreement, hospitals
-from support.clear import in_the_clear
+from support.clear import Tamper, in_the_clear, striking
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
 from protocols.errors import PeerError, ProtocolError, StallError
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.simulate import simulate as simulated
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger import export
@@ -138,22 +137,6 @@ def test_a_session_is_charged_once(tmp_path: Path, books: Ledgers) -> None:
     with refused("ledger.run_known"):
         books.reserve(ROWS, "m", HALF, RUN)
     assert [export.read_history(books.path(party)) for party in PARTIES] == before
-
-
-Tamper = Callable[[int, Envelope], list[tuple[str, Envelope]]]
-
-
-def striking(tamper: Tamper, posted: list[Envelope], **other: Any) -> Callable[..., Any]:
-    """The real protocol under this hook, and what was posted until it ended."""
-
-    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
-        def watched(n: int, envelope: Envelope) -> list[tuple[str, Envelope]]:
-            posted.append(envelope)
-            return tamper(n, envelope)
-
-        return simulated(session, identities, seeds, inputs, replace(setting, tamper=watched, **other), *home)
-
-    return simulate
 
 
 def at(kind: str, sender: str, strike: Callable[[Envelope], list[tuple[str, Envelope]]]) -> Tamper:

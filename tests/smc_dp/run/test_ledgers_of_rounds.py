@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.audited import hospitals, sum_agreement
+from support.clear import striking
 
 from protocols.arithmetic.rng import Stream
 from protocols.errors import StoppedError
 from protocols.runtime.envelope import Envelope
-from protocols.runtime.simulate import simulate as simulated
 from protocols.secure_sum import steps
 from protocols.secure_sum.messages import Masked
 from smc_dp.methods.gradients.newton import Newton
@@ -154,10 +153,7 @@ def test_an_abort_between_sums_leaves_all_charged(
             raise KeyboardInterrupt
         return [(envelope.to, envelope)]
 
-    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, home: Any) -> Any:
-        return simulated(session, identities, seeds, inputs, replace(setting, tamper=strike), home)
-
-    monkeypatch.setattr(execution, "simulate", simulate)
+    monkeypatch.setattr(execution, "simulate", striking(strike, []))
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "run", books)
     assert of_all(books) == dict.fromkeys((A, B, C, D), paid)

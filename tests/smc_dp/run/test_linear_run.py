@@ -16,11 +16,9 @@ from smc_dp.audit.run import report as reports
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.privacy import pathak2010 as guarantees
 from smc_dp.privacy.ledger.history import Limit
-from smc_dp.run.agreement import Agreement, default_protocol
+from smc_dp.run.agreement import default_protocol
 from smc_dp.run.ledgers import Ledgers
-from smc_dp.run.protocols.registry import LinearTerms
 from tests.smc_dp.run.test_run_protocol import FEDERATION
-from tests.support.refusals import refused
 
 LINEAR: dict[str, Any] = {"insecure_seed": 7, "protocol": "linear"}
 
@@ -78,19 +76,3 @@ def test_its_statement_names_its_own_limits() -> None:
     assert "selects none" not in " ".join(ours.caveats)
     assert "chooses whose noise it is" in " ".join(ours.caveats)
     assert guarantees.by_linear_path(theirs).adversary == ours.adversary
-
-
-def test_an_agreement_on_it_is_read_back() -> None:
-    made = agreement(hospitals((12, 8, 20), 2), protocol="linear")
-    document = json.loads(json.dumps(made.as_dict()))
-    assert Agreement.from_dict(document, made.bounds) == made
-    for name, value, code in (
-        ("ring_bits", 12, "vectors.no_dimension_or_ring"),
-        ("ring_degree", 0, "setting.out_of_range"),
-        ("key_bits", 3072, "agreement.unknown_parameter"),
-    ):
-        wrong = {**document, "parameters": {**document["parameters"], name: value}}
-        with refused(code):
-            Agreement.from_dict(wrong, made.bounds)
-    with refused("ring_degree.not_even_or_too_small"):
-        LinearTerms(ring_degree=3).program_parameters("linear", made.spec, made.parties, "")

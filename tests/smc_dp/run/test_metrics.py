@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -11,10 +13,10 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from smc_dp.methods.model import probabilities
-from smc_dp.pages.blocks import texts_by_code
+from smc_dp.pages.blocks import Drawing, texts_by_code
 from smc_dp.run.metrics import Metrics, measure_release
 from smc_dp.run.metrics_report import brief_blocks, metrics_blocks, metrics_page
-from smc_dp.run.threshold import HALF, Threshold
+from smc_dp.run.threshold import HALF, Threshold, choose_threshold
 from tests.support.refusals import refused
 
 NAMES = ("no", "yes")
@@ -129,9 +131,23 @@ def test_success_that_the_majority_class_has_too_is_called_none() -> None:
     assert "metrics.no_better_than_majority" not in texts_by_code(metrics_blocks(found, "rows"))
 
 
+@pytest.mark.parametrize(("classes", "drawn_too"), [(2, True), (4, True), (5, False)])
+def test_a_page_has_a_picture_of_the_confusion_matrix_with_its_numbers(classes: int, drawn_too: bool) -> None:
+    y, scores = drawn(500, 3, classes)
+    names = NAMES if classes == 2 else tuple(f"class {c}" for c in range(classes))
+    found = measure_release(y, scores, None, names)
+    blocks = [block for section in metrics_page({"": found}, "test.csv").sections for block in section.blocks]
+    pictures = [block for block in blocks if isinstance(block, Drawing) and block.title == "Confusion matrix"]
+    assert len(pictures) == drawn_too
+    for picture in pictures:
+        texts = [str(text.text) for text in ElementTree.fromstring(picture.svg.markup("x")).iter("text")]
+        assert [int(text) for text in texts if text.isdigit()] == [n for counts in found.confusion for n in counts]
+        assert {*names, "predicted class"} <= set(texts)
+
+
 def test_a_page_is_private_on_every_sheet() -> None:
     y, scores = drawn(100, 2)
-    page = metrics_page(of(y, scores), "test.csv")
+    page = metrics_page({"": of(y, scores)}, "test.csv")
     assert page.on_every_sheet == "private: made from this site's rows"
     assert page.notices[0].look == "secret"
     assert page.notices[0].text.startswith(page.on_every_sheet)
@@ -148,6 +164,29 @@ def test_a_threshold_passes_what_is_above_it() -> None:
 def test_a_threshold_is_inside(wrong: object) -> None:
     with refused("threshold.not_inside"):
         Threshold(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_chosen_threshold_has_the_largest_sum_of_sensitivity_and_specificity(seed: int) -> None:
+    y, scores = drawn(60, seed)
+    chosen = choose_threshold(y, scores)
+
+    def gain(at: float) -> Fraction:
+        taken = probabilities(scores) > at
+        return Fraction(int((taken & (y == 1)).sum()), int((y == 1).sum())) - Fraction(
+            int((taken & (y == 0)).sum()), int((y == 0).sum())
+        )
+
+    assert gain(chosen) == max(gain(at) for at in np.linspace(0, 1, 5001))
+    assert chosen == round(chosen, 6)
+
+
+def test_a_threshold_of_one_class_or_of_useless_scores() -> None:
+    with refused("threshold.one_class"):
+        choose_threshold(np.ones(5, dtype=np.int64), np.arange(5.0))
+    assert 0 < choose_threshold(np.array([0, 1]), np.array([3.0, 3.0])) < 1
+    assert 0 < choose_threshold(np.array([0, 1]), np.array([1e9, 2e9])) < 1
+    assert 0 < choose_threshold(np.array([1, 0]), np.array([-1e9, -5.0])) < 1
 
 
 def test_predictions_of_nearly_one_class_are_named_and_a_rare_class_that_is_found_is_none() -> None:

@@ -11,20 +11,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import numpy as np
 import pytest
 
 from smc_dp import personalise, predict
 from smc_dp.cli.main import main
+from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.model import LinearModel
-from smc_dp.methods.personal import fit_length
-from smc_dp.pages.blocks import Bullets, Prose
-from smc_dp.run import personalisation
+from smc_dp.methods.personal import FOLDS, fit_personal
+from smc_dp.pages.blocks import Bullets, PageTable, Prose
+from smc_dp.run import personal_comparison
+from smc_dp.run.personal_comparison import compare_personalised, personal_gain_blocks
 from smc_dp.run.personal_model import PERSONAL_STATEMENTS, read_personal_model
 from smc_dp.run.personalisation import personal_blocks
 from smc_dp.run.run_files import is_personal_model
 from tests.smc_dp.cli.test_predict import BOUNDS, patients, write
+from tests.support.audited import hospitals
 from tests.support.refusals import refused
+
+
+@pytest.fixture
+def _all_strengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(personal_comparison, "fit_personal", fit_personal)
+
 
 METRICS = ("alone", "release", "personalised", "rows", "kept_out", "shared")
 
@@ -95,11 +104,8 @@ def test_rows_that_stand_in_both_files_are_counted_and_the_same_file_is_no_test(
         assert ("personal.shared_rows" in codes) == bool(shared)
     own.write(tmp_path / "own.model")
     assert read_personal_model(tmp_path / "own.model").shared == own.shared
-    frame = pd.read_csv(made / "north.csv")
-    # Fewer rows or more columns make no other rows of them.
-    for same in (frame, frame[:100], frame[:100].assign(more=1)):
-        with refused("personal.same_rows"):
-            personalise(made / "run", made / "north.csv", test=same)
+    with refused("personal.same_rows"):
+        personalise(made / "run", made / "north.csv", test=made / "north.csv")
 
 
 def test_predictions_say_whose_they_are(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,12 +172,45 @@ def test_a_file_that_was_changed_is_refused_or_says_what_it_says(made: Path, tmp
             predict(changed, made / "kept_out.csv")
 
 
-@pytest.mark.parametrize("says_nothing", [True, False])
-def test_a_release_whose_length_says_nothing_is_given_one(
-    says_nothing: bool, made: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fitted: list[LinearModel] = []
-    monkeypatch.setattr(personalisation, "has_probabilities", lambda spec: not says_nothing)
-    monkeypatch.setattr(personalisation, "fit_length", lambda rows, W: fitted.append(W) or fit_length(rows, W))
-    personalise(made / "run", made / "north.csv", test=made / "kept_out.csv")
-    assert len(fitted) == says_nothing
+@pytest.mark.usefixtures("_all_strengths")
+def test_a_simulation_says_what_each_party_would_gain(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    asked = ["run", "--method", "newton", "--out", str(tmp_path / "run"), "--insecure-seed", "5"]
+    assert main([*asked, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    found = report["personalised"]
+    assert list(found) == list(report["baselines"]["individual"])
+    assert "personalised" in report["simulation_only"]["fields"]
+    for one in found.values():
+        assert one["rows"] == 114
+        assert one["release"] == report["accuracy"]
+    last = found["hospital-5"]  # its rows are of few malignant tumours
+    assert last["alone"] < 0.8 < last["personalised"]
+    assert "personalised" not in (tmp_path / "run" / "release.json").read_text()
+
+
+def test_a_long_comparison_is_left_out_and_so_is_a_party_with_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = hospitals((FOLDS - 1, 30), 3)
+    release, test = LinearModel.from_weights((1.0, 2.0, 3.0)), data.federation.parties[1]
+    found = compare_personalised(data.federation, release, test, fits_length=True)
+    assert found is not None
+    assert list(found) == ["north-1"]
+    (table, _) = personal_gain_blocks(found)
+    assert isinstance(table, PageTable)
+    assert [row[0] for row in table.rows] == ["north-1", "mean"]
+    monkeypatch.setattr("smc_dp.run.personal_comparison._MOST_NUMBERS", 34 * 6 - 1)
+    assert compare_personalised(data.federation, release, test, fits_length=False) is None
+
+
+@pytest.mark.usefixtures("_all_strengths")
+def test_a_release_whose_length_says_nothing_is_given_one() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (300, 4)) / 2
+    weights = np.array([8.0, -8.0, 4.0, 0.0])
+    y = (rng.random(300) < 1 / (1 + np.exp(-X @ weights))).astype(np.int64)
+    small = Federation((Rows(X[:20], y[:20]), Rows(X[20:40], y[20:40])), 2, names=("north", "south"))
+    test, release = Rows(X[40:], y[40:]), LinearModel.from_weights(tuple((1e6 * weights).tolist()))
+    found = [compare_personalised(small, release, test, fits_length=fits) for fits in (True, False)]
+    fitted, as_it_is = (one["north"] for one in found if one is not None)
+    assert fitted.release == as_it_is.release
+    assert fitted.personalised >= fitted.release - 0.01
+    assert as_it_is.personalised < fitted.personalised

@@ -125,6 +125,7 @@ def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("changes", "why"), [
+    ({"method": "pathak2010"}, partial(refused, "method.is_a_protocol", method="pathak2010", known="prr_mean")),
     ({"method": Local()}, partial(refused, "setting.unknown_value", name="method")),
     ({"method": "wsum"}, partial(refused, "protocol.no_such_setting", setting="key_bits", method="wsum")),
     ({"method": "prr_mean", "dropouts": 1}, partial(refused, "protocol.no_such_setting", setting="dropouts")),
@@ -285,6 +286,12 @@ def test_frames_are_the_run_of_their_files(tmp_path: Path) -> None:
     told = predict(tmp_path / "files", tmp_path / "test.csv", "id")
     for frame in (TEST, pl.from_dict(TEST.to_dict("list"))):
         assert predict(tmp_path / "files", frame, "id") == told
+    with refused("threshold.same_rows", file="a data frame"):
+        predict(tmp_path / "files", TEST, threshold_from=TEST)
+    # One row or column more makes no other rows of them.
+    for others in (pd.concat([TEST, TEST[:1]]), TEST.assign(more=1)):
+        with refused("threshold.same_rows", file="a data frame"):
+            predict(tmp_path / "files", TEST, threshold_from=others)
 
 
 def test_what_is_no_frame_of_each_party_is_refused(tmp_path: Path) -> None:

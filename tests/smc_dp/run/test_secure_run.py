@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 from support import forgeries as f
 from support.audited import hospitals, long_term, sum_agreement
+from support.clear import striking
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
@@ -150,21 +150,6 @@ def test_of_two_sums_that_charlie_signed_none_counts(honest: Path, tmp_path: Pat
         verify_release(forged)
 
 
-def test_shares_of_a_sum_are_bound_like_those_of_the_curator_protocol(shared: Path, tmp_path: Path) -> None:
-    def exchanged(document: dict[str, Any]) -> None:
-        shares = document["shares"]
-        shares[A], shares[B] = shares[B], shares[A]
-
-    with refused("release.other_shares", name=A):
-        verify_release(f.edited(shared, tmp_path / "swapped", SHARES, exchanged))
-    with refused("release.other_files", wanted="one"):
-        verify_release(f.edited(shared, tmp_path / "gone", RELEASE, lambda d: d["digests"].pop(SHARES), redigest=False))
-    (shared.parent / "bare").mkdir()
-    for name in (RELEASE, SHARES):
-        shutil.copy(shared / name, shared.parent / "bare" / name)
-    assert verify_release(shared.parent / "bare").release == verify_release(shared).release
-
-
 # Who pays.
 
 
@@ -260,10 +245,7 @@ def test_a_party_is_charged_before_its_masked_input_leaves(
             raise KeyboardInterrupt
         return [(envelope.to, envelope)]
 
-    def simulate(session: Any, identities: Any, seeds: Any, inputs: Any, setting: Any, *home: Any) -> Any:
-        return simulated(session, identities, seeds, inputs, replace(setting, tamper=strike), *home)
-
-    monkeypatch.setattr(execution, "simulate", simulate)
+    monkeypatch.setattr(execution, "simulate", striking(strike, []))
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "run", books=books)
     assert [states(books, name) == UNKNOWN for name in (A, B, C)] == [True, True, False]

@@ -28,7 +28,6 @@ from smc_dp.run.protocols.registry import CuratorTerms, LinearTerms, SumTerms, s
 from tests.support.refusals import refused
 
 CASE = hospitals((12, 8, 20), 2)
-WRONG = {"ring_bits": 8, "fraction_bits": 41, "colluders": True, "sizes": "none", "delta": None, "quorum": 3}
 REFUSALS = (
     *("agreement.other_parameter", "agreement.unknown_parameter"),
     *("setting.out_of_range", "setting.not_one_of"),
@@ -61,28 +60,60 @@ def test_short_exponents_are_in_the_record_and_their_assumption_in_the_statement
         assert PathakParameters.from_dict(p.as_dict()) == p
 
 
-def test_an_agreement_on_a_sum_is_what_its_record_says() -> None:
+BY_CURATOR, BY_SUM, LINEAR = agreement(CASE), sum_agreement(CASE), agreement(CASE, protocol="linear")
+RECORDS: dict[str, tuple[Agreement, list[Agreement], dict[str, Any]]] = {  # one, others, and values of none
+    "pathak2010": (
+        BY_CURATOR,
+        [
+            *(agreement(CASE, **{name: value}) for name, value in (
+                ("key_bits", 256), ("comparison", "all-pairs"), ("ring_bits", 72), ("seeded", False),
+            )),
+            *(replace(BY_CURATOR, target=target) for target in (
+                Target(2), Target(1, noise="laplace"), Target(1, "paper"),
+            )),
+            replace(BY_CURATOR, method=PathakMean(0.2)),
+            replace(BY_CURATOR, parties=BY_CURATOR.parties[::-1]),
+            replace(BY_CURATOR, bounds=replace(CASE.bounds, clip=1.0)),
+        ],
+        {"dimension": 3},
+    ),
+    "secure_sum": (
+        BY_SUM,
+        [
+            *(sum_agreement(CASE, **{name: value}) for name, value in (
+                ("colluders", 0), ("most_rows", 100), ("sizes", "hidden"), ("verifiable", True), ("output", "shares"),
+            )),
+            sum_agreement(CASE, colluders=0, dropouts=1),
+            sum_agreement(CASE, WeightedSumAddRemove(0.1)),
+            sum_agreement(CASE, target=Target(Fraction(1), noise="vg")),
+            sum_agreement(CASE, target=Target(Fraction(1), noise="ddg", delta=Fraction(1, 10**7))),
+        ],
+        {"ring_bits": 8, "fraction_bits": 41, "colluders": True, "sizes": "none", "delta": None, "quorum": 3},
+    ),
+    "linear": (LINEAR, [], {"ring_degree": 0, "key_bits": 3072}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", RECORDS)
+def test_an_agreement_is_what_its_record_says(protocol: str) -> None:
     """Every setting is in the record, and a record with another value has another digest."""
-    made = sum_agreement(CASE)
-    others = [
-        *(sum_agreement(CASE, **{name: value}) for name, value in (
-            ("colluders", 0), ("most_rows", 100), ("sizes", "hidden"), ("verifiable", True), ("output", "shares"),
-        )),
-        sum_agreement(CASE, colluders=0, dropouts=1),
-        sum_agreement(CASE, WeightedSumAddRemove(0.1)),
-        sum_agreement(CASE, target=Target(Fraction(1), noise="vg")),
-        sum_agreement(CASE, target=Target(Fraction(1), noise="ddg", delta=Fraction(1, 10**7))),
-    ]  # fmt: skip
+    made, others, wrong = RECORDS[protocol]
     assert len({other.digest for other in (made, *others)}) == len(others) + 1
     for other in (made, *others):
         document = json.loads(json.dumps(other.as_dict()))
         assert Agreement.from_dict(document, other.bounds) == other
-        for name, value in WRONG.items():
-            wrong = {**document, "parameters": {**document["parameters"], name: value}}
+        for name, value in wrong.items():
             with pytest.raises(InputError) as caught:
-                Agreement.from_dict(wrong, other.bounds)
+                Agreement.from_dict({**document, "parameters": {**document["parameters"], name: value}}, other.bounds)
             assert caught.value.code in REFUSALS
             assert name in " ".join(map(str, caught.value.fault.fields.values()))
+
+
+def test_rings_and_degrees_of_the_linear_path_fit() -> None:
+    with refused("vectors.no_dimension_or_ring"):
+        Agreement.from_dict({**LINEAR.as_dict(), "parameters": {**LINEAR.parameters, "ring_bits": 12}}, LINEAR.bounds)
+    with refused("ring_degree.not_even_or_too_small"):
+        LinearTerms(ring_degree=3).program_parameters("linear", LINEAR.spec, LINEAR.parties, "")
 
 
 def runs(K: Any, t: Any, D: Any) -> bool:

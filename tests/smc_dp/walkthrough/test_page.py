@@ -12,14 +12,14 @@ from support.lectures import PARTIES, lecture_of, parts, prepare, prepared, show
 
 from protocols.programs import PROTOCOLS
 from protocols.runtime.citations import read_note
-from smc_dp.pages.blocks import Bullets, Drawing, Quotation, Section
+from smc_dp.pages.blocks import Bullets, Drawing, PageTable, Quotation, Section
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import sequence_diagram, values
 from smc_dp.walkthrough.dry_run import run_dry
 from smc_dp.walkthrough.knowledge_blocks import NOTHING_NEW
 from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 from smc_dp.walkthrough.observed_session import ObservedSession
-from smc_dp.walkthrough.report import BESIDE, DEPARTS, IS_WRONG, walkthrough_page
+from smc_dp.walkthrough.report import AGAIN, BESIDE, DEPARTS, IS_WRONG, walkthrough_page
 from smc_dp.walkthrough.walkthrough_steps import steps_of
 
 # The everyday suite has one of a kind.
@@ -33,13 +33,26 @@ def test_every_letter_stands_in_one_step_and_every_step_has_its_sentence(name: s
     assert Counter(id(letter) for step in lesson for letter in step.messages) == Counter(map(id, watched.messages))
     assert [step.known for step in lesson] == list(range(1, len(known.steps) + 1))
     assert all(letter.kind.step == step.number for step in lesson for letter in step.messages)
-    for step, on_page in zip(lesson, steps_on(lecture_of(name)), strict=True):
-        quoted = known.protocol.sentences[step.number]
-        said = parts(on_page, "Word for word")[0]
-        assert isinstance(said, Quotation)
-        assert (said.text, said.source) == (quoted.text, quoted.source)
+    on_pages = steps_on(lecture_of(name))
+    for step, on_page in zip(lesson, on_pages, strict=True):
         assert isinstance(on_page.blocks[0], Drawing)
         assert all(kind in " ".join(on_page.blocks[0].said) for kind in step.kinds)
+    sections = [block for on_page in on_pages for block in on_page.blocks if isinstance(block, Section)]
+    quotations = [block for section in sections for block in section.blocks if isinstance(block, Quotation)]
+    stated = [(said.text, said.source) for said in quotations]
+    sentences = {quoted.text: quoted for step in lesson if (quoted := known.protocol.sentences[step.number])}
+    in_notes = {text for text, q in sentences.items() if any(text in read_note(q.package, label) for label in q.notes)}
+    assert stated == [(text, quoted.source) for text, quoted in sentences.items() if text not in in_notes]
+
+
+def test_a_step_that_comes_again_shows_new_values_and_its_texts_once() -> None:
+    steps = {step.heading: step for step in steps_on(lecture_of("secure_sum"))}
+    first, again = (steps[f"Step 6 ({stage}): Unmask"] for stage in ("sum0", "sum1"))
+    tables = [[block for block in parts(step, "Unmask") if isinstance(block, PageTable)] for step in (first, again)]
+    assert [len(found) for found in tables] == [1, 1]
+    assert tables[0] != tables[1]
+    assert ["[S5]" in shown(step) for step in (first, again)] == [True, False]
+    assert AGAIN.format(number="6", stage="sum0") in shown(again)
 
 
 @pytest.mark.parametrize("name", EACH)

@@ -24,7 +24,7 @@ from smc_dp.data.sources import PreparedData
 from smc_dp.privacy.target import Target
 from smc_dp.run.simulation import simulate_run
 
-RUNS, EVERYDAY = 100, (1, 2)  # a star with a tournament, a mesh where all are compared
+RUNS, EVERYDAY = 50, (1, 2)  # a star with a tournament, a mesh where all are compared
 WITHOUT_VIEWS = 4  # the same checks are made with views: one in four runs is audited without, too
 WITH_VIEWS = [check for check in OF_THE_RUN if check.group != "conformity"]
 COLUMNS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,12 +20,8 @@ from smc_dp.experiments.compare.plan import GridCell, GridEntry
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import PaperClaim, Point, Study
 from smc_dp.experiments.reproduce import hamm2016, papers, pathak2010
+from tests.support.data_folder import DATA, needs_data
 from tests.support.refusals import refused
-
-DATA = os.environ.get("SMC_DP_DATA", "")
-NEEDS_DATA = pytest.mark.skipif(
-    not DATA, reason="a9a and the other papers' data: SMC_DP_DATA names no folder of data sets"
-)
 
 
 @pytest.fixture(params=papers.STUDIES)
@@ -193,14 +188,14 @@ def test_the_documents_quote_what_the_grids_compare():
     assert not re.search(r"published noise \(\.\d+\)", written)  # as it was, without a word of what is guaranteed
 
 
-@NEEDS_DATA
+@needs_data
 @pytest.mark.slow
 def test_har_comes_out_as_the_page_says(tmp_path):
     """At reduced size: what the 265 features at hand give without noise, printed soft at chance, ours above indiv."""
     shown = papers.ready_study("hamm-fig2", repeats=2, draws=2, insecure_seed=2016)
     kept = (None, 1, 10, *hamm2016._SAME.values())
     entries = tuple(replace(e, epsilons=tuple(x for x in e.epsilons if x in kept)) for e in shown.plan.entries)
-    grid = runner.run_grid(replace(shown.plan, entries=entries), tmp_path / "out", Path(DATA), jobs=1)
+    grid = runner.run_grid(replace(shown.plan, entries=entries), tmp_path / "out", DATA, jobs=1)
     assert grid.failures == ()
     expected = {"batch": 0.90, "indiv": 0.49, "vote": 0.84, "soft": 0.81, "avg": 0.81}
     for stated in shown.figures:
@@ -225,7 +220,7 @@ def test_har_comes_out_as_the_page_says(tmp_path):
     assert max(chance) < 0.45
 
 
-@NEEDS_DATA
+@needs_data
 @pytest.mark.slow
 def test_adult_comes_out_as_the_page_says(tmp_path):
     """At reduced size: at the same guarantee the printed noise is that of the mean, and the weighted sum is better."""
@@ -239,7 +234,7 @@ def test_adult_comes_out_as_the_page_says(tmp_path):
         if mine:
             entries.append(replace(e, epsilons=tuple(x for x in e.epsilons if x is not None and float(x) in mine)))
     plan = replace(shown.plan, settings=split, entries=tuple(replace(e, settings=()) for e in entries))
-    grid = runner.run_grid(plan, tmp_path / "out", Path(DATA), jobs=1)
+    grid = runner.run_grid(plan, tmp_path / "out", DATA, jobs=1)
     assert grid.failures == ()
     assert [study.judge_claim(claim, grid.trials).answer for claim in (same, equal)] == ["yes", "yes"]
     assert study.judge_claim(ours, grid.trials).answer != "no"  # which needs more draws than these

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +15,8 @@ from smc_dp.experiments.compare.plan import GridEntry, GridPlan
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.study import PaperFigure, Point, Study
 from smc_dp.experiments.reproduce import papers, sums
+from tests.support.data_folder import DATA, needs_data
 
-DATA = os.environ.get("SMC_DP_DATA", "")
 SHAPES = {
     "a9a": (123, 32_561),
     "Bank": (52, 36_169),
@@ -155,11 +153,11 @@ def test_the_page_is_made_of_secure_sums(tmp_path, shown):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DATA, reason="a9a: SMC_DP_DATA names no folder of data sets")
+@needs_data
 def test_adult_comes_out_as_expected(tmp_path, shown):
     """At reduced size; the twin expects more than no privacy at all gives."""
     plan = only(shown.plan, {"a9a"}, {"newton", "wsum"}, 3, 1)
-    grid = runner.run_grid(plan, tmp_path / "out", Path(DATA), jobs=1)
+    grid = runner.run_grid(plan, tmp_path / "out", DATA, jobs=1)
     assert grid.failures == ()
     expected = [s for s in shown.figures if s.point.setting == "a9a"]
     assert len(expected) == 4
