@@ -43,7 +43,9 @@ from smc_dp.core.errors import InputError
 from smc_dp.data import bounds as bounds_module
 from smc_dp.data import bounds_file, csv_cells, file_format, format_hints, parquet_cells, table_reader, text_lines
 from smc_dp.data.bounds import read_bounds
+from smc_dp.data.columns import CategoricalColumn, NumericColumn
 from smc_dp.data.limits import TableLimits
+from smc_dp.data.table import parse_column
 from smc_dp.data.table_reader import read_table
 from smc_dp.run import documents as run_documents
 from smc_dp.run import folder as run_folder
@@ -281,11 +283,10 @@ def table(ending: str) -> Callable[[bytes, Path], None]:
         except InputError:
             return
         for name in found.columns:
-            for look in (found.numbers, found.texts):
-                try:
-                    look(name)
-                except InputError:
-                    continue
+            with suppress(InputError):
+                found.texts(name)
+            for column in (NumericColumn(name, 0, 1), CategoricalColumn(name, ("a",))):
+                parse_column(found, column)
 
     return read
 
