@@ -30,7 +30,7 @@ CODED = frozenset(
     {
         *("BrokenLedgerError", "CarrierError", "DecodeError", "InputError", "LocalError", "NoReleaseError"),
         *("OverBudgetError", "PeerError", "ReplayError", "StoppedError", "StoreError", "UnansweredError"),
-        *("UndecidedError", "RowsClippedWarning", "ColumnIgnoredWarning"),
+        *("UndecidedError", "RowsClippedWarning", "FileIgnoredWarning", "ColumnIgnoredWarning"),
     }
 )
 """Names of the errors that are made of a code or a fault; the others make their fault of something else."""

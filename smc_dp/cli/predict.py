@@ -172,6 +172,7 @@ def _as_dict(found: Predictions, *, with_ids: bool) -> dict[str, object]:
     more: dict[str, object] = {"classes": found.classes} if len(found.classes) > 2 else {}
     more |= {"ids": found.ids} if with_ids else {}
     more |= {} if found.level is None else {"level": found.level}
+    more |= {} if found.one_class is None else {"one_class": found.one_class}
     if found.personal is not None:
         more["personalised"] = {"release_sha256": found.personal.release_sha256, "privacy": privacy_sentences()}
     return {

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 from typing_extensions import override
 
-from smc_dp.core.errors import ColumnIgnoredWarning, RowsClippedWarning, one_line
+from smc_dp.core.errors import ColumnIgnoredWarning, FileIgnoredWarning, RowsClippedWarning, one_line
 
 _PACKAGES = ("protocols", "smc_dp")
-_OWN = (ColumnIgnoredWarning, RowsClippedWarning)
+_OWN = (ColumnIgnoredWarning, FileIgnoredWarning, RowsClippedWarning)
 
 
 class _OneLine(logging.Formatter):

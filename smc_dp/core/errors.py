@@ -215,6 +215,10 @@ class RowsClippedWarning(FaultError, UserWarning):  # noqa: N818  a warning
     """
 
 
+class FileIgnoredWarning(FaultError, UserWarning):  # noqa: N818  a warning
+    """Warning that a file in a run folder was ignored."""
+
+
 class ColumnIgnoredWarning(FaultError, UserWarning):  # noqa: N818  a warning
     """Warning that a column without a name was ignored."""
 
@@ -227,3 +231,8 @@ def clipped_too_often(clipped: int, count: int) -> bool:
 def warn_clipped(fault: Fault, *, stacklevel: int = 2) -> None:
     """Warn of a fault whose sentence says who counted how many, and what to do about it."""
     warnings.warn(RowsClippedWarning(fault.followed_by(_LOCAL)), stacklevel=stacklevel + 1)
+
+
+def warn_ignored(fault: Fault, *, stacklevel: int = 2) -> None:
+    """Warn that a file was ignored; the fault says which and why."""
+    warnings.warn(FileIgnoredWarning(fault), stacklevel=stacklevel + 1)

@@ -607,6 +607,9 @@ def describes_rows(method: str) -> bool:
 
 def secure_method(method: str, protocol: str) -> Any:
     """Return the class of the method; raise an InputError unless the protocol computes it."""
+    known = ", ".join(name for name, by in PROTOCOLS_BY_NAME.items() if method in by)
+    if method in PROTOCOLS and method not in PROTOCOLS_BY_NAME and known:
+        raise InputError("method.is_a_protocol", method=method, known=known)
     check_one_of("method", method, PROTOCOLS_BY_NAME)
     if protocol not in PROTOCOLS_BY_NAME[method]:
         raise InputError("protocol.not_of_method", known=PROTOCOLS_BY_NAME[method], got=shown(protocol))

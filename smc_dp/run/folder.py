@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 
 from smc_dp.core import reading
 from smc_dp.core.documents import validate_document
-from smc_dp.core.errors import InputError
+from smc_dp.core.errors import InputError, InputFault, warn_ignored
 from smc_dp.core.writing import write_folder
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.columns import BinnedColumn, CategoricalColumn, DateColumn, NumericColumn
@@ -35,6 +36,8 @@ from smc_dp.run.protocols.cost import Execution, Outcome
 from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.run_files import RunFiles, RunPlace, has_file, path_of, read_run_file
 
+PAGE = "page.html"
+"""Page that earlier versions wrote into every run folder; nothing reads it."""
 NOT_PUBLIC = "not_for_publication"
 """First field of timings.json, which says why."""
 _WHY = "Seconds depend on secret operands, such as keys and coins: this file is for the participants of the run alone."
@@ -200,6 +203,12 @@ def _said_of_columns(bounds: Bounds) -> dict[str, dict[str, Any]]:
         "row_weights": {} if bounds.weights is None else bounds.weights.as_dict(),
         "aliases": {str(name): {level: list(texts) for level, texts in some} for name, some in aliases.items() if some},
     }
+
+
+def warn_of_page(folder: RunPlace) -> None:
+    """Warn of a page that an earlier version wrote into a run folder: it is ignored."""
+    if os.path.lexists(page := path_of(folder, PAGE)):
+        warn_ignored(InputFault("page.ignored").within(str(page)))
 
 
 def read_release_file(folder: RunPlace) -> ReleaseFile:

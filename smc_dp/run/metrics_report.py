@@ -8,7 +8,7 @@ from smc_dp.core.version import __version__
 from smc_dp.pages.blocks import Banner, FactList, Page, PageBlock, PageTable, Prose, Section, coded_prose, format_counts
 from smc_dp.pages.shortening import shorten
 from smc_dp.run.metrics import ClassMetrics, Metrics
-from smc_dp.run.metrics_pictures import draw_calibration
+from smc_dp.run.metrics_pictures import draw_calibration, draw_confusion
 from smc_dp.run.regression_metrics import RegressionComparison, RegressionMetrics
 
 PRIVATE = "private: made from this site's rows"
@@ -17,7 +17,7 @@ _PRIVATE = (
     f"{PRIVATE}. The figures are exact: no noise is in them, and no privacy statement covers them. Do not publish them."
 )
 _PUBLIC = "These rows are of a public data set, so the figures reveal nothing about anybody's rows."
-_MOST_CLASSES, _MOST_MISTAKES = 12, 20
+_MOST_CLASSES, _MOST_DRAWN, _MOST_MISTAKES = 12, 4, 20  # a wider picture has small letters on a telephone
 
 
 def metrics_page(found: Mapping[str, Metrics | RegressionMetrics], of: str, *, public: bool = False) -> Page:
@@ -178,6 +178,8 @@ def _confusion(found: Metrics) -> Iterator[PageBlock]:
     rows = tuple((name, *format_counts(*counts)) for name, counts in zip(names, found.confusion, strict=True))
     numbers = tuple(range(1, len(names) + 1))
     yield PageTable("True class in rows, predicted class in columns", ("true class", *names), rows, numbers)
+    if len(names) <= _MOST_DRAWN:
+        yield draw_confusion(found)
 
 
 def _calibration(found: Metrics) -> Iterator[PageBlock]:

@@ -24,6 +24,7 @@ from smc_dp.data.table import Table
 from smc_dp.data.validation_errors import TableFault
 from smc_dp.methods.model import FourierFeatures, Weights, choose_classes, probabilities, scores
 from smc_dp.run.metrics import Metrics, has_probabilities, measure_release
+from smc_dp.run.one_class import only_class
 from smc_dp.run.personal_model import PersonalModel, read_personal_model
 from smc_dp.run.regression_metrics import RegressionMetrics, measure_regression
 from smc_dp.run.run_files import RunPlace, is_personal_model
@@ -54,6 +55,8 @@ class Predictions:
     `are_numbers`: the release predicts a number. Then `labels` are the numbers as text, `scores` the numbers, `classes`
     is empty, and there are no accuracy, probabilities and threshold.
 
+    `one_class`: the class that the model answers for every row that the bounds allow, None where there may be more.
+
     `ids`: number of each row in the file, or the text in the named column. `insecure`: reasons why the run protects
     nobody; `missing_files_text`: sentence about the files that were missing to verify the release, None without any;
     `level`: assurance level that an audit reached, None without one. `personal`: the personalised model that predicted,
@@ -80,6 +83,7 @@ class Predictions:
     threshold: Threshold | None = None
     metrics: Metrics | RegressionMetrics | None = None
     are_numbers: bool = False
+    one_class: str | None = None
 
     def write(self, out: str | PathLike[str], called: str = "row") -> None:
         """Write a new CSV file with a line for each row: id (column `called`), class, scores, probabilities, reason.
@@ -237,6 +241,7 @@ def _predictions(
         threshold=limit,
         metrics=metrics,
         are_numbers=is_number,
+        one_class=only_class(model.weights, model.bounds, limit or HALF, model.features),
     )
 
 

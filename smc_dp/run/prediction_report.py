@@ -20,10 +20,10 @@ def prediction_blocks(found: Predictions, of: str) -> Iterator[PageBlock]:
 
 
 def unfit_blocks(found: Predictions) -> Iterator[PageBlock]:
-    """Yield that all rows get one class, how many rows do not fit, or have a label that is no class, and why."""
-    rows, answered = len(found.labels), [label for label in found.labels if label]
-    if found.classes and len(answered) > 1 == len(set(answered)):
-        yield coded_prose("prediction.one_class", name=shorten(answered[0]))
+    """Yield that all rows get one class, and how many rows do not fit, or have a label that is no class, and why."""
+    if found.one_class is not None:
+        yield coded_prose("prediction.one_class", name=shorten(found.one_class))
+    rows = len(found.labels)
     if found.refused:
         yield coded_prose("prediction.rows_without_class", count=found.refused, rows=rows)
         yield Bullets(first_texts([str(kind) for kind in found.kinds], _MOST_KINDS, _LONGEST))

@@ -32,6 +32,7 @@ from smc_dp.run.coefficients_table import coefficient_blocks
 from smc_dp.run.description_table import description_blocks
 from smc_dp.run.folder import read_content, read_listed_file, read_release_file, read_run_files
 from smc_dp.run.methods_section import methods_section
+from smc_dp.run.one_class import one_class_faults
 from smc_dp.run.privacy_summary import summary_lines
 from smc_dp.run.release import AUXILIARY, RELEASE, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.settings import TITLES
@@ -126,7 +127,7 @@ def release_page(
         title=f"A release by {join_first(agreement.parties, 3)}",
         notices=tuple(_notices(release, missing, at_sites=STUDY in digests)),
         sections=(
-            Section("What was released", tuple(_released(release))),
+            Section("What was released", (*_released(release), *_one_class(release, threshold))),
             Section("Parties", tuple(_parties(release))),
             Section("What it guarantees", (FactList((("Example", agreement.statement.example),)),), details=True),
             Section("Privacy statement", (FactList(tuple(summary_lines(agreement))),), new_sheet=True),
@@ -214,6 +215,10 @@ def _of_features(agreement: Agreement) -> str:
     return (
         "" if agreement.features is None else f" of rows with {agreement.features.count} public Fourier features each"
     )
+
+
+def _one_class(release: PublishedRelease, threshold: Threshold) -> Iterator[Prose]:
+    yield from (Prose(str(fault), fault.code) for fault in one_class_faults(release, threshold))
 
 
 def _guaranteed(statement: PrivacyStatement) -> Iterator[PageBlock]:

@@ -42,6 +42,7 @@ from smc_dp.run.agreement import SEEDED, Agreement
 from smc_dp.run.budget_charge import charge_of_run, charge_together
 from smc_dp.run.ledgers import ABORTS, Ledgers, Reservations, accounted
 from smc_dp.run.metrics import has_probabilities, measure_release, released_probabilities
+from smc_dp.run.one_class import one_class_faults
 from smc_dp.run.party import LocalParty
 from smc_dp.run.personal_comparison import compare_personalised
 from smc_dp.run.protocols import execution
@@ -252,6 +253,7 @@ class _Run:
         remarks = (
             *(left if self.left_out else ()),
             *late,
+            *one_class_faults(published, threshold),
             *(reserved.remarks if reserved else ()),
         )
         present = Presence(execution.members, execution.dropped_out, self.left_out)

@@ -28,6 +28,7 @@ from smc_dp.run.folder import (
     read_shares,
     read_study_bytes,
     recompute_release,
+    warn_of_page,
 )
 from smc_dp.run.release import SHARES, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_consistency import ReleaseEvidence, find_contradictions, required_messages
@@ -74,6 +75,7 @@ def verify_release(folder: RunPlace) -> VerifiedRelease:
     found = _verified(files, document, missing)
     if fault := coefficients_fault(found.coefficients, found.result, found.bounds):
         raise InputError(fault.within(f"run folder {files}"))
+    warn_of_page(files)
     return VerifiedRelease(found, files, missing)
 
 

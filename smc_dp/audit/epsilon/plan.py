@@ -15,12 +15,13 @@ from smc_dp.audit.epsilon.case import Case
 from smc_dp.audit.epsilon.deviations import DEVIATIONS
 from smc_dp.audit.epsilon.gaussian import claimed_mu
 from smc_dp.audit.epsilon.mechanisms import MECHANISMS
-from smc_dp.audit.epsilon.mutants import HALF_NOISE, MutantName, check_mutant
+from smc_dp.audit.epsilon.mutants import HALF_NOISE, SHARE_MUTANTS, MutantName, check_mutant
 from smc_dp.audit.epsilon.worst_pairs import WORST_PAIRS
 from smc_dp.core.errors import InputError, shown
 from smc_dp.methods.method import check_target, noise_names
 from smc_dp.methods.registry import METHODS, STATISTICS
-from smc_dp.privacy.target import HIGHEST, Calibration, NoiseName, Target
+from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.privacy.target import HIGHEST, SHARED_NOISES, Calibration, NoiseName, Target
 
 ALL_METHODS = "all"
 SCOPE_SENTENCES = MappingProxyType(
@@ -31,6 +32,10 @@ SCOPE_SENTENCES = MappingProxyType(
     }
 )
 """Scope of the audit of each method that can be audited through a whole protocol."""
+_MUTANTS_BY_PROTOCOL = MappingProxyType(
+    {protocol.PATHAK_METHOD: protocol.PATHAK_MUTANTS, WeightedSum.name: SHARE_MUTANTS}
+)
+"""Mutants of methods that are audited alone where no protocol is asked for."""
 GAUSSIAN_DELTA = Fraction(1, 10**6)
 """Delta of Gaussian noise; the shown power of audits was measured at it."""
 FEWEST, MOST = 60, 200_000
@@ -73,6 +78,7 @@ class Request:
         without_noise = self.method in METHODS and not METHODS[self.method].calibrations
         if (self.method in MECHANISMS or without_noise) and (self.calibration or self.noise):
             raise InputError("calibration.not_taken", method=self.method)
+        self._check_needs_protocol()
         if self.dimension is None and self.lam is not None:
             raise InputError("lambda.no_dimension")
         if self.dimension is not None and self.method not in canary.SEARCHED_METHODS:
@@ -82,6 +88,16 @@ class Request:
             raise InputError("dimension.through_protocol")
         if self.method == ALL_METHODS:
             check_mutant(ALL_METHODS, self.mutant, HALF_NOISE)
+
+    def _check_needs_protocol(self) -> None:
+        """Raise InputError for a noise of parties, or a mutant of a whole protocol, that is asked of a method alone."""
+        by_parties, alone = (*secure_sum.SECURE_SUM_METHODS, *WORST_PAIRS), not self.through_protocol
+        if self.noise in SHARED_NOISES and (
+            self.method not in by_parties or (self.method == WeightedSum.name and alone)
+        ):
+            raise InputError("noise.of_secure_sum", noise=self.noise, name=", ".join(by_parties))
+        if alone and self.mutant not in HALF_NOISE and self.mutant in _MUTANTS_BY_PROTOCOL.get(self.method, ()):
+            raise InputError("mutant.of_whole_protocol", mutant=self.mutant, name=self.method)
 
 
 def plan_cases(request: Request) -> list[PlannedCase]:

@@ -27,6 +27,8 @@ PATHAK_SCOPE = (
     "A run takes long, so there are few draws: they find gross faults, such as half the noise or residues.\n"
     "Half the noise was drawn by the ideal functionality, whose output has the same distribution and takes no time."
 )
+PATHAK_MUTANTS: tuple[MutantName, ...] = ("k-times-integer", "stripped")
+"""Mutants of the whole protocol; it has half the noise besides."""
 _LAM = 10.0
 _KEY_BITS = 256
 _WHOSE = ("the smallest", "the second")
@@ -40,7 +42,7 @@ def pathak_case(target: Target, mutant: MutantName | None = None, *, use_ideal: 
     `k-times-integer` is the protocol and its noise as published; `stripped` is the release less the smallest party's
     own noise. Raise InputError for another mutant.
     """
-    check_mutant(PATHAK_METHOD, mutant, (*HALF_NOISE, "k-times-integer", "stripped"))
+    check_mutant(PATHAK_METHOD, mutant, (*HALF_NOISE, *PATHAK_MUTANTS))
     check_audited_noise(PATHAK_METHOD, target.noise, NOISES_AS_PUBLISHED)
     published_variant = mutant == "k-times-integer"
     method = PathakMean(_LAM, as_published=published_variant)

@@ -28,7 +28,7 @@ from smc_dp.core.documents import Read, validate_document
 from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters, refuse_other_format
-from smc_dp.run.folder import listed_files, parse_release, read_content, recompute_release
+from smc_dp.run.folder import listed_files, parse_release, read_content, recompute_release, warn_of_page
 from smc_dp.run.identities import parse_identities
 from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_consistency import ReleaseEvidence
@@ -179,6 +179,8 @@ def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path 
     read = {} if views is None else _views(views, session, protocol.limits)
     for _, of_view in read.values():
         handed_over |= of_view
+    if isinstance(folder, Path):  # files that were read before are used after this audit, with this warning
+        warn_of_page(folder)
     return Evidence(
         folder, files, release, shares, head, lines, envelopes, absences, protocol, session, pinned,
         {role: view for role, (view, _) in read.items()}, auxiliary=rows, handed_over=handed_over,

@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
+from smc_dp.core.errors import InputError
 from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.collaborative.rounds import (
     AGAINST_SERVER,
@@ -54,6 +55,12 @@ class ParamLaplace(Method):
     noises: ClassVar[tuple[NoiseName, ...]] = ("laplace",)
     lambda_multiplies: ClassVar[str] = "|w|²"
     colour: ClassVar[str] = "#900000"
+
+    @override
+    def __post_init__(self) -> None:
+        if self.lam == 0:
+            raise InputError("lambda.zero", name="lambda")
+        super().__post_init__()
 
     @classmethod
     @override

@@ -116,8 +116,6 @@ def test_a_public_threshold_decides_the_classes(made: Path, asked) -> None:
     assert told["metrics"]["threshold"] == {"probability": 0.2, "chosen_on": None, "shared": 0}
     assert told["predictions"] == ["yes" if p > 0.2 else "no" for p in told["probabilities"]]
     assert any(0.2 < p <= 0.5 for p in told["probabilities"])
-    said = "All rows get the class yes."
-    assert [said in asked(made / "test.csv", "--threshold", str(at))[2] for at in (0.2, 1e-9)] == [False, True]
 
 
 @pytest.mark.parametrize(

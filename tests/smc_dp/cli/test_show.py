@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -18,9 +19,12 @@ from smc_dp.cli import export
 from smc_dp.cli.main import main
 from smc_dp.core import writing
 from smc_dp.run.export.export_run import WRITERS, export_run
+from smc_dp.run.folder import PAGE
 from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 from tests.support.commands import refusal
 from tests.support.refusals import refused
+
+LIE = "epsilon 0.01, as the ministry says"
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +81,42 @@ def test_a_folder_that_contradicts_itself_is_not_shown(
     honest: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = f.altered_weight(honest.run, tmp_path / "run")
+    (run / PAGE).write_text(LIE)
     for place in (run, tmp_path / "nowhere"):
         refusal(capsys, tmp_path, "show", str(place))
         refusal(capsys, tmp_path, "show", str(place), "--html", str(tmp_path / "page.html"))
+
+
+COMMANDS = {
+    "show": (),
+    "audit": ("--json",),
+    "predict": ("--data", "rows.csv"),
+    "publish": ("--to", "published"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_page_of_an_earlier_version_is_ignored_with_one_line(
+    command: str,
+    honest: Folders,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copytree(honest.run, "run")
+    shutil.copy(honest.run.parent / "rows.csv", tmp_path)
+    (tmp_path / "run" / PAGE).write_text(LIE)
+    code = main([command, "run", *COMMANDS[command]])
+    out, err = capsys.readouterr()
+    assert (code, [line for line in err.splitlines() if PAGE in line or line.startswith("error")]) == (
+        0,
+        [f"warning: {Path('run') / PAGE}: ignored. An earlier version wrote it, and nothing verifies it. Delete it."],
+    )
+    assert LIE not in out
+    assert PAGE not in out
+    if command == "audit":
+        assert {f["file"] for f in json.loads(out)["files"]} >= {RELEASE, TRANSCRIPT}
+    if command == "publish":
+        assert sorted(os.listdir("published")) == sorted({RELEASE, "shares.json", TRANSCRIPT})
 
 
 def test_a_folder_of_runs_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

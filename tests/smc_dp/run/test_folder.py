@@ -172,6 +172,7 @@ def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "to", "why"), [
+    ("method", "pathak2010", partial(refused, "method.is_a_protocol", known="prr_mean")),
     ("method", "local", partial(refused, "setting.unknown_value", name="method")),
     ("protocol", "secure_sum", partial(refused, "protocol.not_of_method")),
     ("epsilon", "2/2", partial(refused, "setting.no_fraction", name="epsilon")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from smc_dp.methods.model import probabilities
-from smc_dp.pages.blocks import texts_by_code
+from smc_dp.pages.blocks import Drawing, texts_by_code
 from smc_dp.run.metrics import Metrics, measure_release
 from smc_dp.run.metrics_report import brief_blocks, metrics_blocks, metrics_page
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold
@@ -128,6 +129,20 @@ def test_success_that_the_majority_class_has_too_is_called_none() -> None:
     assert (poor.accuracy, poor.beats_majority) == (pytest.approx(0.962), False)
     assert "metrics.no_better_than_majority" in texts_by_code(metrics_blocks(poor, "rows"))
     assert "metrics.no_better_than_majority" not in texts_by_code(metrics_blocks(found, "rows"))
+
+
+@pytest.mark.parametrize(("classes", "drawn_too"), [(2, True), (4, True), (5, False)])
+def test_a_page_has_a_picture_of_the_confusion_matrix_with_its_numbers(classes: int, drawn_too: bool) -> None:
+    y, scores = drawn(500, 3, classes)
+    names = NAMES if classes == 2 else tuple(f"class {c}" for c in range(classes))
+    found = measure_release(y, scores, None, names)
+    blocks = [block for section in metrics_page({"": found}, "test.csv").sections for block in section.blocks]
+    pictures = [block for block in blocks if isinstance(block, Drawing) and block.title == "Confusion matrix"]
+    assert len(pictures) == drawn_too
+    for picture in pictures:
+        texts = [str(text.text) for text in ElementTree.fromstring(picture.svg.markup("x")).iter("text")]
+        assert [int(text) for text in texts if text.isdigit()] == [n for counts in found.confusion for n in counts]
+        assert {*names, "predicted class"} <= set(texts)
 
 
 def test_a_page_is_private_on_every_sheet() -> None:

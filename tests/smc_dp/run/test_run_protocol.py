@@ -125,6 +125,7 @@ def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("changes", "why"), [
+    ({"method": "pathak2010"}, partial(refused, "method.is_a_protocol", method="pathak2010", known="prr_mean")),
     ({"method": Local()}, partial(refused, "setting.unknown_value", name="method")),
     ({"method": "wsum"}, partial(refused, "protocol.no_such_setting", setting="key_bits", method="wsum")),
     ({"method": "prr_mean", "dropouts": 1}, partial(refused, "protocol.no_such_setting", setting="dropouts")),

@@ -218,6 +218,12 @@ def test_noise_on_parameters_is_what_the_sensitivity_asks_for():
     assert released.uploads.shape == (1, 3, 4)
 
 
+@pytest.mark.parametrize("lam", [0, 0.0])
+def test_no_regulariser_is_refused_with_the_reason(lam):
+    with refused("lambda.zero"):
+        ParamLaplace(lam=lam)
+
+
 # What they share.
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -80,5 +81,8 @@ def test_the_statement_says_that_a_secure_sum_needs_no_aggregator() -> None:
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, math.nan, math.inf, 1e7, "x", None, [1.0], 1j])
 def test_wrong_radius_is_refused(radius: Any) -> None:
-    with refused("parameter.out_of_range"):
+    with refused("parameter.out_of_range") as caught:
         ClippedAverage(clip=radius)
+    told = re.search(r"from (\S+) to (\S+),", str(caught.value))
+    assert told is not None
+    assert [ClippedAverage(clip=float(limit)).clip for limit in told.groups()] == [2.0**-20, 1e6]  # as they are printed
