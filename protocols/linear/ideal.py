@@ -43,10 +43,9 @@ NOT_A_MEMBER = 2  # in place of the number of a row's owner: no epk that the coa
 
 ASSUMPTIONS = (
     "that computational Diffie-Hellman is hard on curve25519, and its square form on edwards25519; that HKDF, SHA-256 "
-    "and SHA-512 behave like random functions (random oracles), and AES-128 under a public key like a random "
-    "permutation; that ChaCha20, ChaCha20-Poly1305, X25519 links and the commitments (SHA-256) are as strong as they "
-    "are held to be; that the randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be "
-    "told from true randomness"
+    "and SHA-512 are like random oracles and AES-128 under a public key is like a random permutation; that ChaCha20, "
+    "ChaCha20-Poly1305, X25519 links and the commitments (SHA-256) are as strong as they are held to be; that the "
+    "randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true randomness"
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import cbor2
 
 from protocols.arithmetic.rng import Stream
-from protocols.errors import Fault, LocalError
+from protocols.errors import Fault, LocalError, shown
 from protocols.runtime.message import CURATOR, PARTY, PUBLIC, Kind, Layout, Message
 
 FORMAT = 3
@@ -234,16 +234,22 @@ def read_parameters(
     """Return the parameters that `as_dict` wrote, from each value by its function; `absent` has values of those that
     may be absent.
 
-    Raise `LocalError` unless `as_dict` writes exactly this again: neither True nor 1.0 stands for 1.
+    Raise `LocalError`, which names the first one that is not so, unless `as_dict` writes exactly this again: neither
+    True nor 1.0 stands for 1.
     """
+    values, name = dict[str, Any](), ", ".join(reads)
     try:
         given = absent | dict(plain)
-        made: Any = kind(**{name: read(given[name]) for name, read in reads.items()})
-        same = json.dumps(made.as_dict(), sort_keys=True) == json.dumps(dict(plain), sort_keys=True)
+        for name, read in reads.items():
+            values[name] = read(given[name])
+        name = ", ".join(reads)  # where they do not go together
+        made: Any = kind(**values)
+        written = made.as_dict()
+        for name in (*written, *plain):
+            if json.dumps(written[name], sort_keys=True) != json.dumps(plain[name], sort_keys=True):
+                raise LookupError  # as for a name that only one of them has
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        same = False
-    if not same:
-        raise LocalError("parameters.not_as_written")
+        raise LocalError("parameters.not_as_written", name=shown(str(name))) from None
     found: _P = made
     return found
 

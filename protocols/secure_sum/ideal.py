@@ -50,7 +50,7 @@ from protocols.secure_sum.values import Addends, Held, join_addends
 _STRENGTH = (
     "no party goes back to an old state",
     "X25519 (gap Diffie-Hellman), Ed25519 and ChaCha20-Poly1305 are as strong as they are held to be",
-    "SHA-256 and SHAKE-256 behave like random functions (random oracles)",
+    "SHA-256 and SHAKE-256 are like random oracles",
     "the randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true "
     "randomness",
     "if nobody may drop out, the masks by ChaCha20 cannot be told from true randomness either",
@@ -70,13 +70,13 @@ def assumptions(p: Parameters) -> str:
         return ASSUMPTIONS
     if not p.D:
         return _numbered(
-            "Charlie and these parties follow the protocol (semi-honest)",
+            "Charlie and these parties are semi-honest",
             "the choice of these parties was fixed before the randomness of the sparse graph and does not depend on it "
             f"(in this graph each party shares masks with {p.degree} neighbours)",
             *_STRENGTH,
         )
     return _numbered(
-        "Charlie and these parties follow the protocol (semi-honest)",
+        "Charlie and these parties are semi-honest",
         "the choice of these parties, and of those that drop out, was fixed before the randomness of the sparse graph "
         f"and does not depend on it (in this graph each party shares masks with {p.degree} neighbours, {p.T} of whom "
         "can open its seeds)",

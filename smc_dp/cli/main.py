@@ -209,17 +209,18 @@ def _refuse(
         sentence = fault.sentence if isinstance(fault, LinesFault) else str(fault)
         return in_options(sentence, {name: option for name, option in names.items() if name not in paths})
 
-    several = error.faults if len(error.faults) > 1 else ()
-    lines = [f"{error.fault.place}{renamed(fault)}" for fault in several] or [renamed(error.fault)]
-    to_copy = [fault.lines if isinstance(fault, LinesFault) else () for fault in error.faults]
+    every = error.faults or (error.fault,)
+    where = "" if error.fault in every else error.fault.place
+    lines = [f"{where}{renamed(fault)}" for fault in every]
+    to_copy = [fault.lines if isinstance(fault, LinesFault) else () for fault in every]
     if as_json:
-        placed = [f if f is error.fault else f.within(error.fault.place) for f in error.faults]
-        faults = [{**fault.as_dict(), "message": renamed(fault)} for fault in placed]
+        faults = [{**(one := fault.within(where)).as_dict(), "message": renamed(one)} for fault in every]
         try:
             print(json.dumps({"error": faults[0], "faults": faults}), flush=True)
         except BrokenPipeError:  # the lines on standard error and the exit code still count
             _discard_output()
-    lines[-1] = _said(lines[-1], error)
+    last = max((i for i, below in enumerate(to_copy) if not below), default=-1)
+    lines[last] = _said(lines[last], error)
     for line, below in zip(lines, to_copy, strict=True):
         _fail(line, below=below)
     return code

@@ -88,6 +88,27 @@ class UnfitError(InputError):
         return UnfitError(f"{place}: {self.where}" if self.where else place, self._faults)
 
 
+class AdvisedError(InputError):
+    """Refuse input for one fault, of which `code` and `fault` tell; `faults` has the lines to copy behind it."""
+
+    def __init__(self, fault: Fault, lines: Fault) -> None:
+        super().__init__(fault)
+        self._lines = lines
+
+    @override
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults))
+
+    @property
+    @override
+    def faults(self) -> tuple[Fault, ...]:
+        return self.fault, self._lines
+
+    @override
+    def within(self, place: str) -> AdvisedError:
+        return AdvisedError(self.fault.within(place), self._lines.within(place))
+
+
 class FaultCollector:
     """Faults of several steps, collected so that a step that is refused hides no other."""
 
@@ -105,10 +126,8 @@ class FaultCollector:
 
     def require(self, where: str = "") -> None:
         """Raise the one fault that was kept, or an `UnfitError` with all of them; `where` is what does not fit."""
-        if len(self.faults) == 1:
-            raise InputError(self.faults[0])
         if self.faults:
-            raise UnfitError(where, self.faults)
+            raise refusal_of(self.faults, where)
 
     def required(self, made: Accepted | None) -> Accepted:
         """Return what several steps made; raise as `require` does where one was refused."""
@@ -116,6 +135,19 @@ class FaultCollector:
         if made is None:
             raise RuntimeError("a step was refused without a fault")
         return made
+
+
+def refusal_of(faults: Iterable[Fault], where: str = "") -> InputError:
+    """Return the error of the one fault that there is, or an `UnfitError` with all of them.
+
+    One fault with lines to copy behind it is one fault.
+    """
+    first, *others = faults
+    if not others:
+        return InputError(first)
+    if len(others) == 1 and isinstance(others[0], LinesFault):
+        return AdvisedError(first, others[0])
+    return UnfitError(where, (first, *others))
 
 
 def refuse_all(faults: Iterable[Fault]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smc_dp.core.errors import InputError, UnfitError
+from smc_dp.core.errors import InputError, refusal_of
 from smc_dp.data.bounds import Bounds
 from smc_dp.data.file_format import joined
 from smc_dp.data.preprocess import examine_table
@@ -48,5 +48,6 @@ def examine_refused(
 def complete_refusal(error: InputError, path: Path, source: str, bounds: Bounds) -> InputError:
     """Return the refusal of a file with all that `examine_refused` finds."""
     refusal, others = examine_refused(error, path, source, bounds)
-    every = with_lines([refusal.fault, *(fault.placed(source) for fault in others)], source)
-    return UnfitError("", every) if others else refusal
+    if not isinstance(refusal.fault, FormatFault):
+        return refusal
+    return refusal_of(with_lines([refusal.fault, *(fault.placed(source) for fault in others)], source))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault, LinesFault
+from smc_dp.core.errors import Fault, FieldValue, InputError, InputFault, LinesFault, refusal_of
 from smc_dp.data.file_format import DEFAULT_FORMAT, OWN_SETTINGS_FILE, FileFormat, joined, toml_sections
 from smc_dp.data.spelling_evidence import Settings, SpellingEvidence
 
@@ -105,9 +105,7 @@ DATE = Hint("date", " (a date)")
 
 
 def advise(faults: Sequence[Fault]) -> tuple[Sequence[Fault], LinesFault | None]:
-    """Return the faults of one file, and the lines to which they refer if two or more have advice for its format."""
-    if sum(isinstance(fault, FormatFault) for fault in faults) < 2:
-        return faults, None
+    """Return the faults of one file, and the lines to which they refer if any has advice for its format."""
     whole = _settings_of_all(faults)
     found = [
         fault.completed(whole).above_lines()
@@ -122,6 +120,11 @@ def with_lines(faults: Iterable[Fault], source: str) -> list[Fault]:
     """Return the faults of the file `source`, and behind them the lines to which they refer, if there are any."""
     found, lines = advise(list(faults))
     return [*found, *([] if lines is None else [lines.within(source)])]
+
+
+def refusal_with_lines(error: InputError, source: str) -> InputError:
+    """Return the refusal of the file `source` with the lines to copy, if a format would read it."""
+    return refusal_of(with_lines([error.fault], source)) if isinstance(error.fault, FormatFault) else error
 
 
 def lines_for_site(faults: Iterable[Fault]) -> LinesFault | None:

@@ -27,6 +27,7 @@ from smc_dp.data.file_types import LONGEST_START, of_another_program
 from smc_dp.data.format_sections import FileFormatDocument
 from smc_dp.data.limits import BYTES_OF_CELL, TABLE_LIMITS, TableLimits, are_cells_given, owners_limits
 from smc_dp.data.parquet_cells import read_parquet
+from smc_dp.data.refused_input import refusal_with_lines
 from smc_dp.data.table import Cells, Table, is_blank_column
 from smc_dp.data.text_lines import ByteSource
 
@@ -71,7 +72,11 @@ def read_table(path: Path, source: str, limits: TableLimits | None = None, form:
     its format where stated elsewhere than in FILE.toml, which must not state another one. `limits`: where the owner
     states none; None is what the free memory allows.
     """
-    return read_table_as(path, source, stated_format(path, source, form), limits)
+    meant = stated_format(path, source, form)
+    try:
+        return read_table_as(path, source, meant, limits)
+    except InputError as error:
+        raise refusal_with_lines(error, source) from None
 
 
 def read_table_as(path: Path, source: str, meant: FileFormat, limits: TableLimits | None = None) -> Table:

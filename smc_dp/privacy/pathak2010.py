@@ -25,9 +25,8 @@ _MECHANISM: dict[str, type[KNorm] | type[DiscreteLaplace]] = {"knorm": KNorm, "l
 _ROOT_BITS = 64  # of the square root of the dimension, rounded up
 
 _ADVERSARY = (
-    "anyone who sees the published shares and the release, Charlie, and any coalition of parties that follow the "
-    "protocol (semi-honest), without Charlie and without the party whose noise was selected (the one with the smallest "
-    "data set)"
+    "anyone who sees the published shares and the release, Charlie, and any coalition of semi-honest parties without "
+    "Charlie and without the party whose noise was selected (the one with the smallest data set)"
 )
 _SELECTS_NONE = " A malicious Charlie removes it too: he selects none."
 _REMOVED = (
@@ -52,9 +51,9 @@ _LIMITS = (
 
 
 _LINEAR_ADVERSARY = (
-    "anyone who sees the published shares and the release, and any coalition of participants that follow the "
-    "protocol (semi-honest), if it does not contain both Charlie and the first party, nor the party whose noise was "
-    "selected (the one with the smallest data set)"
+    "anyone who sees the published shares and the release, and any coalition of semi-honest participants that does "
+    "not contain both Charlie and the first party, and does not contain the party whose noise was selected (the one "
+    "with the smallest data set)"
 )
 _BOTH_HUBS = (
     "Charlie together with the first party learns every size and every noise, and so the exact sum.",

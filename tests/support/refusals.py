@@ -10,18 +10,23 @@ from contextlib import contextmanager
 import pytest
 
 from protocols.errors import Fault, FaultError
-from smc_dp.core.errors import InputError, RowsClippedWarning
+from smc_dp.core.errors import InputError, LinesFault, RowsClippedWarning
 
 
 @contextmanager
 def refused(
     *codes: str, error: type[FaultError] = InputError, at: str = "", **fields: object
 ) -> Iterator[pytest.ExceptionInfo[FaultError]]:
-    """Expect an error whose faults have exactly these codes; `at` is in the place of the first, `fields` are its."""
+    """Expect an error whose faults have exactly these codes; `at` is in the place of the first, `fields` are its.
+
+    Lines to copy (`form.lines_...`) are looked at where a code names them.
+    """
     with pytest.raises(error) as caught:
         yield caught
     faults = caught.value.faults
-    assert tuple(fault.code for fault in faults) == codes, str(caught.value)
+    are_named = any(code.startswith("form.lines_") for code in codes)
+    found = tuple(fault.code for fault in faults if are_named or not isinstance(fault, LinesFault))
+    assert found == codes, str(caught.value)
     assert at in faults[0].place
     stated = {name: faults[0].fields.get(name) for name in fields}
     assert stated == fields
@@ -33,6 +38,12 @@ def told(act: Callable[[], object]) -> list[str]:
         warnings.simplefilter("always")
         act()
     return [str(one.message) for one in caught if issubclass(one.category, RowsClippedWarning)]
+
+
+def to_copy(error: BaseException) -> str:
+    """Return the lines to copy of a refusal, of several files those of the first."""
+    assert isinstance(error, FaultError)
+    return "\n".join(next(fault.lines for fault in error.faults if isinstance(fault, LinesFault)))
 
 
 def pasted(fault: object) -> str:

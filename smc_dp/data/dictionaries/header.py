@@ -21,6 +21,7 @@ from smc_dp.data.dictionaries.read_dictionary import parquet_dictionary
 from smc_dp.data.file_format import FileFormat
 from smc_dp.data.file_types import of_another_program
 from smc_dp.data.limits import TABLE_LIMITS
+from smc_dp.data.refused_input import refusal_with_lines
 from smc_dp.data.table_reader import GZIP_MAGIC, PARQUET_MAGIC, TABS, GzipSource, stated_format
 from smc_dp.data.text_lines import ByteSource
 
@@ -58,7 +59,8 @@ def read_header(path: Path, form: FileFormat | None = None) -> DataDictionary:
         cells, _, _ = read_csv(io.BytesIO(line), meant, TABLE_LIMITS, name.suffix.lower() in TABS)
         return DataDictionary(path.name, _KIND, tuple(_described([cell.strip() for cell in cells])))
     except InputError as error:
-        raise error if error.fault.place.startswith(source) else error.within(source) from None
+        error = error if error.fault.place.startswith(source) else error.within(source)
+        raise refusal_with_lines(error, source) from None
 
 
 def header_line(file: ByteSource | IO[bytes]) -> bytes:

@@ -137,7 +137,7 @@ class ThreatModel:
         """Adversary that the noise of the sum holds against, with all five numbers; completes "this holds against"."""
         K, t, D, H = self.parties, self.colluders, self.dropouts, self.honest
         who = f"Charlie and any {t} of {K} parties" if self.by_curator else f"any {t} of {K} parties"
-        how = "if they follow the protocol (semi-honest)" if self.has_sparse_graph else "even if they are malicious"
+        how = "if they are semi-honest" if self.has_sparse_graph else "even if they are malicious"
         present = (
             f"while up to {D} {'party drops' if D == 1 else 'parties drop'} out" if D else "while nobody drops out"
         )

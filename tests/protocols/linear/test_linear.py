@@ -292,7 +292,7 @@ def test_parameters_are_read_back_and_no_others() -> None:
     p = Parameters(names(5), 3, 32, 4, "x")
     assert Parameters.from_dict(p.as_dict()) == p
     for change in ({"dimension": True}, {"parties": [1, 2]}, {"size_bits": 31}, {"more": 1}):
-        with refused("parameters.not_as_written", error=LocalError):
+        with refused("parameters.not_as_written", error=LocalError, name=next(iter(change))):
             Parameters.from_dict({**p.as_dict(), **change})
 
 

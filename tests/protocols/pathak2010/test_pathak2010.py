@@ -66,7 +66,7 @@ def test_parameters_are_read_back_and_no_others() -> None:
         assert ("exponents" in p.as_dict()) == (exponents == "short")
         assert (ideal.SHORT_EXPONENTS_ASSUMPTION in ideal.assumed(p)) == (exponents == "short")
     for change in ({"dimension": True}, {"parties": [1, 2]}, {"sigma": 1}, {"more": 1}, {"exponents": "full"}):
-        with refused("parameters.not_as_written", error=LocalError):
+        with refused("parameters.not_as_written", error=LocalError, name=next(iter(change))):
             Parameters.from_dict(p.as_dict() | change)
 
 

@@ -189,8 +189,17 @@ def test_what_would_not_be_written_is_refused(p: Parameters, data: st.DataObject
 )
 def test_what_is_not_of_its_type_or_does_not_follow_is_refused(stated: dict[str, Any]) -> None:
     written = parameters(3, 0, 1).as_dict()
-    with refused("parameters.not_as_written", error=LocalError):
+    with refused("parameters.not_as_written", error=LocalError, name=next(iter(stated))):
         Parameters.from_dict(written | stated)
+
+
+def test_a_parameter_that_is_missing_or_unknown_is_named() -> None:
+    written = parameters(3, 0, 1).as_dict()
+    for name in written:
+        with refused("parameters.not_as_written", error=LocalError, name=name):
+            Parameters.from_dict({key: value for key, value in written.items() if key != name})
+    with refused("parameters.not_as_written", error=LocalError, name="more"):
+        Parameters.from_dict(written | {"more": 1})
 
 
 # A list of survivors, and lengths.

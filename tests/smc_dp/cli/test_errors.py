@@ -46,8 +46,13 @@ def _two_parties(folder, monkeypatch) -> None:
 
 def test_a_bad_file_names_the_party_the_field_and_the_row(folder, capsys):
     (folder / "north.csv").write_text(f"{NORTH}3,\x1b[31m[bold]red,no\n")
-    line = refusal(capsys, folder, "run", "--party", "south.csv", "--party", "north.csv", *OWN[4:])
-    assert line.startswith("party north (north.csv): column 'sex', line 5: ")
+    assert main(["run", "--party", "south.csv", "--party", "north.csv", *OWN[4:]]) == 2
+    line, header, *lines = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: party north (north.csv): column 'sex', line 5: ")
+    assert header.startswith("error: party north (north.csv): make north.csv.toml beside the file")
+    assert lines[0] == "  [aliases.sex]"
+    assert lines[1].startswith("  # LEVEL = [")
+    assert all(one.isprintable() for one in (line, header, *lines))
 
 
 def test_rows_out_of_bounds_are_an_error_only_when_asked(folder, capsys):

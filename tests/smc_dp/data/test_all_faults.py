@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from protocols.errors import Fault
@@ -12,7 +13,7 @@ from smc_dp.data.bounds import parse_bounds
 from smc_dp.data.refused_input import advise
 from smc_dp.data.sources import read_own_files
 from smc_dp.data.validate_file import validate_file
-from tests.support.refusals import pasted, refused
+from tests.support.refusals import pasted, refused, to_copy
 
 BOUNDS = parse_bounds(
     """
@@ -52,16 +53,31 @@ def test_all_faults_of_all_files_are_refused_at_once_and_the_lines_go_together(t
     found = refusals(tmp_path)
     unknown = "cell.unknown_level"
     lines = "form.lines_beside"
-    assert codes(found) == [*[unknown] * 5, "cell.not_a_date", unknown, lines, "table.no_column", unknown]
+    assert codes(found) == [*[unknown] * 5, "cell.not_a_date", unknown, lines, "table.no_column", unknown, lines]
     assert ["north.csv.toml" in str(fault) for fault in found[:8]] == [*[False] * 7, True]
     # As they stand, the lines have all that is sure; a person completes or chooses the others.
     _, *own = str(found[7]).splitlines()
     Path(tmp_path / "north.csv.toml").write_text("\n".join(own))
-    assert codes(refusals(tmp_path)) == [*[unknown] * 4, "cell.not_a_date", lines, "table.no_column", unknown]
+    assert codes(refusals(tmp_path)) == [*[unknown] * 4, "cell.not_a_date", lines, "table.no_column", unknown, lines]
     chosen = "\n".join(own).replace("# dates", "dates", 1)
     told = re.sub(r'# LEVEL = \["(.)"\]', lambda cell: f'{MEANT[cell[1]]} = ["{cell[1]}"]', chosen)
     Path(tmp_path / "north.csv.toml").write_text(told)
-    assert codes(refusals(tmp_path)) == ["table.no_column", unknown]
+    assert codes(refusals(tmp_path)) == ["table.no_column", unknown, lines]
+
+
+def test_one_fault_has_lines_to_copy_below_it(tmp_path: Path) -> None:
+    fitting, own = replace(BOUNDS, columns=BOUNDS.columns[:1]), tmp_path / "north.csv.toml"
+    (tmp_path / "north.csv").write_text("sex;out\nf;no\nm;yes\n")
+    (tmp_path / "south.csv").write_text("sex,out\nf,no\n")
+    parties = [f"{name}={tmp_path / name}.csv" for name in ("north", "south")]
+    with refused("csv.one_column", "form.lines_beside", at="party north") as caught:
+        read_own_files(parties, fitting)
+    assert caught.value.code == "csv.one_column"
+    placed = caught.value.within("study")
+    assert [fault.place[:18] for fault in placed.faults] == ["study: party north"] * 2
+    assert str(placed).splitlines()[2:] == ["  [file]", '  separator = ";"']
+    own.write_text(to_copy(placed))
+    read_own_files(parties, fitting)
 
 
 def test_files_that_cannot_be_read_are_refused_together(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table
 from smc_dp.data.validate_file import validate_file
 from smc_dp.deploy.site_policy import SitePolicy
-from tests.support.refusals import pasted, refused
+from tests.support.refusals import refused, to_copy
 from tests.support.tables import numbers
 
 BOUNDS = parse_bounds(
@@ -132,7 +132,7 @@ gone = [0, 1]
     assert refusal.fixed_by == ("site",)
     with refused(*[refusal.code, "table.no_column"] * 2) as caught:  # of both parties
         read_own_files([f"a={path}", f"b={path}"], bounds)
-    (tmp_path / "north.csv.toml").write_text(pasted(caught.value.faults[0]))
+    (tmp_path / "north.csv.toml").write_text(to_copy(caught.value))
     fitting = replace(bounds, columns=bounds.columns[:-1])
     found = validate_file(path, fitting, "north")
     assert (found.fits, found.rows) == (True, 2)

@@ -27,6 +27,7 @@ from smc_dp.data.table import Table
 from smc_dp.data.table_reader import read_table, stated_format
 from smc_dp.data.validate_file import validate_file
 from tests.support.refusals import refused
+from tests.support.tables import numbers
 
 MADE = Path(__file__).parent / "programs"
 STATED = """
@@ -197,5 +198,5 @@ def test_a_file_of_a_statistics_program_is_read_after_the_command_that_its_refus
         exec(code, {})
     (made_file,) = [other for other in tmp_path.iterdir() if other != path]
     table = read_table(made_file, "north")
-    assert table.numbers("age").tolist() == [41, 67, 58, 73, 35, 80]
+    assert numbers(table, "age").tolist() == [41, 67, 58, 73, 35, 80]
     assert table.texts("sex") == [*"fmmffm"]

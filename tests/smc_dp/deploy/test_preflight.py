@@ -123,8 +123,8 @@ def test_nothing_that_is_missing_hides_another_fault(site: Paths) -> None:
 def test_the_policy_may_name_the_data_and_their_form(site: Paths) -> None:
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\nNA;m;no\n")
     site["policy"].write_text(f'data = "rows.csv"\n{studies.SITE_POLICY}[file]\nseparator = ";"\ndecimal = ","\n')
-    word, empty = look(site, data=None).faults  # the second shows once the first is stated
-    assert [fault.code for fault in (word, empty)] == ["cell.not_a_number", "cell.empty_then"]
+    word, *others = look(site, data=None).faults  # the second shows once the first is stated
+    assert [fault.code for fault in (word, *others)] == ["cell.not_a_number", "cell.empty_then", "form.lines_of_site"]
     assert "column 'age', line 3" in word.place
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\n7,0;m;no\n")
     found = look(site, data=None)

@@ -32,10 +32,10 @@ def test_a_circle_is_claimed_against_those_who_keep_to_the_protocol() -> None:
     text = said(300, 30, 15)
     assert not any(words in text for words in ACTIVE)
     assert text.startswith(
-        "Charlie and any 30 of 300 parties, if they follow the protocol (semi-honest), while up to 15 parties drop out."
+        "Charlie and any 30 of 300 parties, if they are semi-honest, while up to 15 parties drop out."
     )
     assert SEMI_HONEST_CAVEAT in text
-    assert "Charlie and these parties follow the protocol (semi-honest)" in text
+    assert "Charlie and these parties are semi-honest" in text
     assert "with 36 neighbours, 21 of whom can open its seeds" in text
     assert "a statistical distance of at most 2^-42.6" in text
 
