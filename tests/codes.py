@@ -21,7 +21,7 @@ from smc_dp.core.errors import InputFault
 ROOT = Path(__file__).resolve().parent.parent
 CODE = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
 MAKERS = re.compile(
-    r"[A-Za-z]*(Error|Warning|Fault)|refuse|stop|doubt|stated|_refused|_failed|passed|failed|not_possible|not_applicable|unfinished|make_fault|failed_line"
+    r"[A-Za-z]*(Error|Warning|Fault)|refuse|stop|doubt|stated|_refused|_failed|passed|failed|not_possible|not_applicable|unfinished|make_fault|failed_line|coded_prose"
 )
 """Names of what makes a fault of a code: classes of errors, a role's refusals, and findings of an audit."""
 

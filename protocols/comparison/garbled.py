@@ -16,7 +16,7 @@ LONGEST_PART = 1 << 22
 
 @message("transfer 0", CURATOR >> PARTY)
 class OtKey(Message):
-    """Sender's point A of the base transfers, new in each session."""
+    """Point A with which the oblivious transfers begin, new in each session."""
 
     A: Annotated[bytes, public("point")]
 
@@ -30,7 +30,7 @@ class Choices(Message):
 
 @message("transfer 2", CURATOR >> PARTY)
 class Extension(Message):
-    """U: the evaluator's choices, masked by seeds of which the garbler knows one of each two."""
+    """U: the evaluator's choices, masked by pairs of seeds. The garbler knows one seed of each pair."""
 
     u: Annotated[bytes, masked("extension")]
 

@@ -55,7 +55,7 @@ class LockedRows(Message):
 
 @message("4", PARTY >> CURATOR)
 class Ready(Message):
-    """Commitment to the sender's share: it has all it needs."""
+    """Commitment to the sender's share. The sender has all that it needs."""
 
     commitment: Annotated[bytes, public("commitment")]
 

@@ -73,6 +73,8 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "a_j, b_j": "halves of n_j, for P_1 and for Charlie: n_j = a_j xor b_j",
         "garbler, evaluator": "P_1, which encrypts a circuit gate by gate; Charlie, who computes with it",
         "label": "key that stands for one bit in the encrypted circuit. The labels of 0 and 1 differ by Delta",
+        "oblivious transfer": "way in which Charlie gets the labels of his bits, and P_1 does not learn the bits",
+        "rho": "random order of parties with equal sizes",
         "row": "noise of a party, encrypted",
         "hubs": "P_1 and Charlie, who share masks with all; the others share masks with k neighbours on a ring",
         "mask": "random numbers that two participants share: one adds them and the other subtracts them",

@@ -1,7 +1,7 @@
 """`selective-failure`: in the linear protocol a P_1 that locks some rows wrongly learns from Charlie's refusal.
 
 P_1 follows the protocol but for the locks of some places. If the smallest party is among them no row opens, and Charlie
-refuses: a bit about all sizes, which P_1 chose. A session that is simply repeated gives the next one.
+refuses: a bit about all sizes, which P_1 chose. If the session is simply repeated, P_1 learns the next bit.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     models; wsum_ar protects their numbers of rows, too. In ofpa each party adds noise to its own model, and then the
     models are added up. ofaa adds up polynomials that approximate the parties' loss functions. In soft_ss the parties'
     models vote on the classes of public rows. avg_clip shortens the parties' models to an agreed norm and averages
-    them. Both protect all records of a party together.
+    them. soft_ss and avg_clip protect all records of a party together.
 
     In all methods except prr_mean the privacy guarantee holds against a malicious curator, as many malicious parties as
     --colluders says, and as many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all

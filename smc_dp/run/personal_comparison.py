@@ -49,7 +49,7 @@ def personal_gain_blocks(found: Mapping[str, PersonalAccuracy]) -> Iterator[Page
         mean(one.release for one in every),
         mean(one.personalised for one in every),
     )
-    caption = "What each party has for itself, on the test rows"
+    caption = "Accuracy of the models that each party could use, on the test rows"
     headings = ("party", "alone, tuned", "release", "personalised")
     yield PageTable(caption, headings, (*rows, ("mean", *_figures(*means))), numbers=(1, 2, 3))
     yield coded_prose("personal.simulated")

@@ -71,7 +71,7 @@ NO_PROOF = "An audit can show that a claim is false. It cannot prove that a clai
 PARAMETER_TITLES = TITLES | {
     "agreed": "Digest of all that was agreed on",
     "center": "Ranges of number columns mapped to [-1, 1]",
-    "dimension": "Numbers as which a row is encoded, with a constant if there is one",
+    "dimension": "How many numbers encode a row, the constant included",
     "learner": "What each party trained",
 }
 """Titles of the parameters of a release: settings, and derived parameters."""
@@ -268,7 +268,8 @@ def _columns(release: PublishedRelease) -> Iterator[PageBlock]:
         yield Prose(" ".join(("No row is shortened.", *_scaled(bounds))))
     elif not release.agreement.describes:
         shortened = (
-            f"Each row is encoded as numbers. One longer than {bounds.clip:g} (Euclidean norm) is shortened to that."
+            "Each row is encoded as a vector of numbers. A row with a Euclidean norm above "
+            f"{bounds.clip:g} is scaled down to that norm."
         )
         yield Prose(" ".join((shortened, *_scaled(bounds))))
     if bounds.weights is not None:

@@ -114,7 +114,7 @@ class Knowledge:
         """Return knowledge in words that fit one subject and several."""
         parts: list[str] = []
         for smallest in sorted({k.smallest for k in known}):
-            where = f"{'' if parts else ','} if {smallest} has the fewest rows," if smallest else ""
+            where = f"{' and' if parts else ','} if {smallest} has the fewest rows," if smallest else ""
             here = [k for k in known if k.smallest == smallest]
             rows = [row for row in self.rows(members) if smallest in ("", row.smallest)]
             others = list(dict.fromkeys(s for row in rows for s, c in row.cells.items() if c.level != "own"))

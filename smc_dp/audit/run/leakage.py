@@ -166,7 +166,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "distribution",
-        "Does the view of each coalition that the claim covers have the distribution that the simulator gives?",
+        "Is what each coalition in the claim sees distributed like what the proof's algorithm (simulator) makes up?",
         distribution_of_code,
     ),
     Check(

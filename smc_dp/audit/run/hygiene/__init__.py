@@ -31,7 +31,11 @@ CHECKS: tuple[Check, ...] = (
     ),
     _check("repeats", "Was every ciphertext sent only once?", ciphertexts.check_repeats),
     _check("freshness", "Does every ciphertext carry new randomness?", ciphertexts.check_freshness),
-    _check("nonces", "Are all session and link keys different, so that no nonce comes again?", nonces.check_nonces),
+    _check(
+        "nonces",
+        "Are all session and link keys different, so that no key meets the same message number (nonce) twice?",
+        nonces.check_nonces,
+    ),
     _check("masks", "Are masks as wide as declared, and wide enough?", secrecy.check_masks),
     _check("canaries", "Are all views free of other participants' private numbers?", secrecy.check_canaries),
 )

@@ -157,11 +157,16 @@ def _understated(stated: PrivacyStatement, target: Target, mu: Fraction, rho: Fr
 def _words(found: DerivedParameters, H: int) -> str:
     most, classes = sum_bounds(found), found.public.classes
     of = f"{found.public.dimension} features and {classes} classes" if classes else "least squares"
-    entered = dict.fromkeys(f"{b.gradient}" + (f" and {b.curvature}" if b.curvature else "") for b in most)
+    parts = dict.fromkeys(
+        f"at most {b.gradient} to the gradient and {b.curvature} to the curvature of a sum with both"
+        if b.curvature
+        else f"at most {b.gradient} to a sum of a gradient alone"
+        for b in most
+    )
     return (
-        f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of {of}. To the gradient of "
-        f"a sum and its curvature, if there is one, one record contributes at most {'; '.join(entered)} grid units (L2 "
-        f"norm). The guarantee counts the noise shares of H = {H} honest parties."
+        f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of {of}. One record contributes "
+        f"{', '.join(parts)} (L2 norm, in steps of the fixed-point grid). The guarantee counts the noise shares of "
+        f"H = {H} honest parties."
     )
 
 
