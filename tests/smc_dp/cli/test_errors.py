@@ -49,7 +49,7 @@ def test_a_bad_file_names_the_party_the_field_and_the_row(folder, capsys):
     assert main(["run", "--party", "south.csv", "--party", "north.csv", *OWN[4:]]) == 2
     line, header, *lines = capsys.readouterr().err.splitlines()
     assert line.startswith("error: party north (north.csv): column 'sex', line 5: ")
-    assert header.startswith("error: party north (north.csv): make north.csv.toml beside the file")
+    assert header.startswith("error: party north (north.csv): write these lines into north.csv.toml")
     assert lines[0] == "  [aliases.sex]"
     assert lines[1].startswith("  # LEVEL = [")
     assert all(one.isprintable() for one in (line, header, *lines))

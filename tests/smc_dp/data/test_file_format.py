@@ -234,7 +234,7 @@ def test_what_is_advised_is_what_helps(name: str, tmp_path: Path) -> None:
     line = one_line(refusal)
     assert len(line) < 300
     if lines:
-        assert lines[0].startswith(f"north: make {beside} beside the file")
+        assert lines[0].startswith(f"north: write these lines into {beside}")
         assert advice in "\n".join(lines[1:])
         beside.write_text("\n".join(lines[1:]), encoding="utf-8")
     else:  # of a column alone

@@ -59,7 +59,7 @@ def spent() -> set[float]:
 def test_two_releases_one_table_and_what_both_cost(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--out", "runs"]) == 0
     said = capsys.readouterr().out
-    table = dict(re.findall(r"^(\S.*?) {2,}(0\.\d{3})$", said.partition("What each party")[0], re.MULTILINE))
+    table = dict(re.findall(r"^(\S.*?) {2,}(0\.\d{3})$", said.partition("Accuracy of the models")[0], re.MULTILINE))
     together = [f"together by {how}" for how in ("the paper's protocol (prr_mean)", "secure sums (newton)")]
     wanted = [*(f"{name} alone" for name in HOSPITALS), "each alone, mean", *together]
     assert list(table) == [*wanted, "all rows pooled, no privacy", "majority class"]
