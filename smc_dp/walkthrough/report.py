@@ -67,7 +67,11 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
     what = tuple(Prose(_first(sys.modules[module].__doc__)) for module in modules)
     worlds = f", {trace.worlds} worlds (secret permutations and orders of the sizes)" if trace.worlds > 1 else ""
     many = len(trace.settings) > 1
-    setting = f"the parameters above, the first of {len(trace.settings)} choices" if many else "the parameters above"
+    setting = (
+        f"the parameters above, the first of {len(trace.settings)} sets that the matrix has"
+        if many
+        else "the parameters above"
+    )
     name = protocol.program.name
     worst = f" With others a coalition can know more: smc-dp lab matrix {name} shows the worst of all." if many else ""
     symbols = (Section("Letters and words", (FactList(tuple(protocol.symbols.items())),)),) if protocol.symbols else ()

@@ -16,7 +16,7 @@ from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_down,
 _HEADINGS = ("entry", "date", "state", "of entry", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
 _COUNTED = {
-    RECORDS: "what each release costs the privacy of one record",
+    RECORDS: "how much each release may reveal about any one record",
     PARTIES: "releases that protect all records of a party; the account of records counts them too",
 }
 

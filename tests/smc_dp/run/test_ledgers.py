@@ -335,7 +335,7 @@ def test_the_options_of_run(
     assert main(["run", "--method", "prr_mean", "--epsilon", "0.7", "--ledgers", "books", "--budget", "1"]) == 0
     said = capsys.readouterr().out
     assert "Budget of hospital-3: 0.7 spent of epsilon 1; 0.3 left" in said
-    assert "This counts what each release costs the privacy of one record" in said
+    assert "This counts how much each release may reveal about any one record" in said
     assert main(["run", "--method", "prr_mean", "--epsilon", "0.3", "--ledgers", "books", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["budgets"]["hospital-5"]["left"] == "0/1"
     for wrong, words in (
