@@ -20,8 +20,9 @@ def test_two_parties_do_not_bring_the_same_rows(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text(f"x,y\n{rows}")
     a, b, c, d = ((name, tmp_path / f"{name}.csv") for name in "abcd")
     assert list(read_file_of_each([a, c, d])) == ["a", "c", "d"]  # d has the cells of a in each column, in other rows
-    with refused("party.same_rows", other="a"):
-        read_file_of_each([a, b])
+    for parties in ([a, b], [a, c, b], [a, d, b]):
+        with refused("party.same_rows", other="a"):
+            read_file_of_each(parties)
 
 
 def test_large_files_of_other_rows_are_not_compared_row_by_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
+from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.threat_model import GRAPH_LEAK_CAVEAT, SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
@@ -63,7 +64,14 @@ def test_more_drop_outs_than_parties_are_refused_in_one_line() -> None:
             ThreatModel(300, 1, dropouts).check()
 
 
-@pytest.mark.parametrize("asked", [{"dropouts": 5, "colluders": 30}, {"sparse_graph": True, "colluders": 60}])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"dropouts": 5, "colluders": 30},
+        {"sparse_graph": True, "colluders": 60},
+        {"method": Newton(), "dropouts": 15, "colluders": 1},  # of all its sums, which fail eight times as often as one
+    ],
+)
 def test_what_a_run_says_has_it_in_it(asked: dict[str, Any]) -> None:
     data = hospitals((1,) * 201, 2)
     circle = sum_agreement(data, seeded=False, **asked)

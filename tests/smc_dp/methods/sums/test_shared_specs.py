@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -256,8 +257,8 @@ def test_sums_by_size_say_what_is_released_of_sizes_and_who_can_add_up() -> None
     assert "against any 1 of 5 parties, even if" in by_size("released", ThreatModel(5, 1, 0, by_curator=False))
     for verifiable in (True, False):
         assert ("anybody can add up" in by_size("released", ThreatModel(5, 1, 1, verifiable))) is verifiable
-    for method in BY_SIZE:
-        assert spec(method).reach.sensitivity == method.sensitivity_to(MOST)
+    for method, classes in product(BY_SIZE, (2, 4)):
+        assert spec(method, classes=classes).reach.sensitivity == method.sensitivity_to(MOST, classes)
 
 
 def test_a_hostile_last_number_makes_some_model() -> None:
