@@ -7,6 +7,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import CodeType, MappingProxyType, ModuleType
@@ -353,6 +354,8 @@ def test_one_attack_is_measured_and_as_json_it_is_one_object(capsys: pytest.Capt
     assert (found["key_bits"], found["chance"]) == (None, 0.0)
     outcomes = [(v["variant"], v["outcome"], v["successes"], v["trials"]) for v in found["variants"]]
     assert outcomes == [("as published", "succeeds", 16, 16), ("proven", "fails", 0, 16)]
+    proven = found["variants"][1]
+    assert (proven["interval"], proven["confidence"]) == ([0.0, pytest.approx(0.205907, abs=1e-6)], 0.95)
 
 
 def test_the_list_names_every_attack_and_runs_none(
@@ -375,12 +378,13 @@ def test_an_outcome_that_is_not_expected_is_exit_code_1(
         Variant(name, "t", "about", "succeeds", lambda rng, bits, won=won: won, no_fix_yet=True)
         for name, won in (("won", True), ("lost", False))
     )
-    fake = MeasuredAttack("fake", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants)
+    fake = MeasuredAttack("fake", "paper", "step", "flaw.", "who", "what", "then", "always", ("one.",), variants, 0.25)
     monkeypatch.setattr(attacks, "ATTACKS", MappingProxyType({"fake": fake}))
     assert main(["lab", "attack", "--all", "--insecure-seed", "1", "--trials", "16"]) == 1
     out = capsys.readouterr().out
     assert out.count("NOT AS EXPECTED") == 1
     assert out.count("succeeds, no fix inside this protocol") == 1
+    assert re.search(r" 16 of 16 +0\.794 to 1\.000 +0\.25\n", out)
     assert main(["lab", "attack", "--all", "--trials", "16", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert not found["as_expected"]
