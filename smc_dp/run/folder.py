@@ -271,11 +271,13 @@ def read_study_bytes(folder: RunPlace, document: ReleaseFile) -> bytes | None:
 def recompute_release(document: ReleaseFile, shares: SharesFile, rows: AuxiliaryRows | None = None) -> PublishedRelease:
     """Return the release in two files, with its weights recomputed from the shares; digests are not compared.
 
-    Raises InputError for what no run states, and where shares and weights differ.
+    Raises InputError for what no run states, where shares and weights differ, and for intervals.
     """
     found = parse_release(document, rows, shares.fraction_bits)
     if found.agreement.result(shares.total(found.agreement)) != found.result:
         raise InputError("release.weights_not_of_shares")
+    if found.inference is not None:  # shares are of one sum, and no method of one has intervals
+        raise InputError("release.other_inference")
     return found
 
 

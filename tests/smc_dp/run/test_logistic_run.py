@@ -259,6 +259,15 @@ def test_a_release_with_other_figures_is_refused(
     assert not audit_run(tmp_path / "run").passed
 
 
+def test_intervals_beside_published_shares_are_refused(files: Path, tmp_path: Path) -> None:
+    run(files, tmp_path / "shares", method="wsum", output="shares")
+    forged = {"inference": stated(files / "run")["inference"]}
+    f.edited(tmp_path / "shares", tmp_path / "run", RELEASE, lambda d: d.update(forged))
+    with refused("release.other_inference"):
+        verify_release(tmp_path / "run")
+    assert not audit_run(tmp_path / "run").passed
+
+
 def test_last_digits_may_differ(files: Path, tmp_path: Path) -> None:
     found = stated(files / "run")
     for term in found["inference"]["terms"]:

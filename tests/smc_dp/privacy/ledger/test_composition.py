@@ -199,6 +199,7 @@ def test_a_statement_is_charged_exactly_where_its_epsilon_is_known() -> None:
         (("approx", 1, 1, "record", "replace", None), "guarantee.wrong_figure"),
         (("zcdp", 1, "1e-6", "record", "replace", None), "guarantee.wrong_figure"),
         (("pure", 1, 0, "record", "replace", "1"), "guarantee.wrong_figure"),
+        (("zcdp", 1, "1e-6", "record", "replace", "1e101"), "guarantee.wrong_figure"),
         (("pure", 1, 0, "record", "party", None), "statement.unit_of_other_adjacency"),
         (("pure", 1, 0, "planet", "replace", None), "setting.unknown_value"),
         (("pure", "1e101", 0, "record", "replace", None), "guarantee.wrong_figure"),
