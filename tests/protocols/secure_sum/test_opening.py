@@ -13,7 +13,7 @@ from support.sums import Loose, greetings, made, parameters
 
 from protocols.arithmetic.rng import Stream
 from protocols.curator import CURATOR_NAME
-from protocols.errors import LocalError
+from protocols.errors import Fault, LocalError
 from protocols.runtime.attestation import Attestation, encode_statement, is_signed_attestation
 from protocols.runtime.claims import Violation
 from protocols.runtime.endpoint import Greeted
@@ -127,7 +127,8 @@ def test_two_publications_in_one_are_found() -> None:
     assert of._replace(greetings={**of.greetings, "P2": foreign["P2"]}).fault() is not None
     assert of._replace(published=run.published[CURATOR_NAME]).fault() is not None
     equal = replace(foreign["P2"], message=of.greetings["P1"].message)
-    assert of._replace(greetings={**of.greetings, "P2": equal}).fault() == ("P1 and P2 greeted with the same mask key")
+    found = of._replace(greetings={**of.greetings, "P2": equal}).violation()
+    assert found == Violation(Fault("mask_key.of_two_parties", {"first": "P1", "second": "P2"}))
 
 
 FAULTS = {
@@ -165,7 +166,7 @@ def test_what_must_have_been_sent_is_the_masked_input_of_each_member_of_each_sum
 def test_too_few_signatures_are_found() -> None:
     of = case("all are there")
     published = with_(with_(of.published, "agreed", 0, bytes(64)), "agreed", 1, bytes(64))
-    assert of.fault(published) == "sum 0: 1 survivors signed who is in it, wanted 2"
+    assert of.violation(published) == Violation(Fault("sum.too_few_signers", {"got": 1, "wanted": 2}, "sum 0: "))
 
 
 def test_a_checker_that_adds_up_without_looking_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,6 +150,7 @@ CHANGED: dict[str, tuple[str, Change]] = {
         "view-agrees",
         view("P1", lambda v: replace(v, marks=(("P2", "Relay", "stage1", 9),))),
     ),
+    "greeting left out": ("view-agrees", view("P1", lambda v: replace(v, greetings=v.greetings[1:]))),
     "mail in another order": ("view-agrees", view("P1", lambda v: replace(v, messages=v.messages[::-1]))),
     "coins altered": ("view-agrees", view("P3", lambda v: replace(v, seed=bytes(32)))),
     "coins altered, replayed": ("messages-recomputed", view("P3", lambda v: replace(v, seed=bytes(32)))),

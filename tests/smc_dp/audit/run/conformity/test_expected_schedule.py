@@ -20,6 +20,7 @@ from protocols.pathak2010 import ideal
 from protocols.programs import PROTOCOLS, Protocol
 from protocols.runtime.body_bytes import body_bytes
 from protocols.runtime.endpoint import Endpoint
+from protocols.runtime.envelope import HELLO
 from protocols.runtime.message import PARTY, Message, message, public
 from protocols.runtime.network import LINK_MODELS, traffic
 from protocols.runtime.session import Program
@@ -103,6 +104,19 @@ def test_no_message_can_be_moved_before_the_last_that_its_sender_reads(seed: int
         moved = [*run]
         moved.insert(place, moved.pop(i))
         assert (walk_transcript(found.scripts, dict(enumerate(moved))).line == place) is early
+
+
+def test_no_message_stands_before_the_greeting_of_its_reader() -> None:
+    made = setup(3, 1)
+    run = made.simulate().transcript.envelopes
+    found = learn_schedule(HARDENED, made.session.parameters, len(run))
+    assert found is not None
+    first = next(e for e in run if not e.is_public)
+    hello = next(e for e in run if e.kind == HELLO and e.sender == first.to)
+    moved = [e for e in run if e is not hello]
+    place = moved.index(first)
+    moved.insert(place + 1, hello)
+    assert walk_transcript(found.scripts, dict(enumerate(moved))).line == place
 
 
 @pytest.mark.parametrize("K", [2, 3, 7])
