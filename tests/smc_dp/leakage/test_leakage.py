@@ -333,6 +333,12 @@ def test_a_difference_between_worlds_is_rejected() -> None:
     assert found.worst.samples != "the second world and the simulator"
 
 
+def test_each_execution_is_in_its_own_world() -> None:
+    with planted("the last weight in the clear") as program:
+        one, other = in_world(program, 0), in_world(program, 1)
+    assert compare_worlds(one, other, other).p_value < 1e-6
+
+
 # The boundary.
 
 
