@@ -141,6 +141,9 @@ def test_below_an_error_stand_only_lines_to_copy_indented_and_printable(folder, 
     assert other.startswith('  # LEVEL = ["z')
     fault = LinesFault("form.lines_beside", {"file": "f", "lines": ("a  b\nerror: \x1b",)})
     assert str(fault).splitlines()[1:] == ["  a  b error:  "]
+    assert main(["show", "no\nerror: forged\x1b[0m"]) == 2
+    said = capsys.readouterr().err
+    assert (said.count("\n"), said.count("\x1b")) == (1, 0)
 
 
 def test_an_abort_of_the_protocol_is_one_line_and_leaves_nothing(folder, capsys, monkeypatch):

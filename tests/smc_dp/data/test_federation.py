@@ -33,6 +33,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "wider": (lambda: Federation((rows(), rows(d=3)), 2), "federation.wrong_width"),
     "flat": (lambda: Federation((rows(X=np.ones(3)),), 2), "federation.wrong_width"),
     "too long": (lambda: Federation((rows(X=np.full((3, 2), 0.8)),), 2), "rows.outside_ball"),
+    "a label too few": (lambda: Federation((rows(y=np.array([0, 1])),), 2), "rows.no_class_numbers"),
     "labels of another type": (lambda: Federation((rows(y=np.array([0.0, 1, 1])),), 2), "rows.no_class_numbers"),
     "names": (lambda: Federation((rows(),), 2, names=("a", "b")), "parties.names_not_different"),
     "classes as text": (lambda: Federation((rows(),), "2"), "classes.not_a_number"),  # type: ignore[arg-type]

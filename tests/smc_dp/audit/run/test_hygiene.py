@@ -25,6 +25,7 @@ from protocols.pathak2010.messages import Blinded, Half, Indicator, Reshare, Sha
 from protocols.runtime import message as messages
 from protocols.runtime.claims import Mask
 from protocols.runtime.envelope import HELLO
+from protocols.runtime.link_decryption import LinkDecryption
 from smc_dp.audit.run.evidence import Evidence
 from smc_dp.audit.run.hygiene import CHECKS, secrecy
 from smc_dp.audit.run.report import audit_evidence
@@ -255,6 +256,13 @@ def test_a_twin_is_caught_by_its_check(name: str) -> None:
     assert {name: found.fault.fields[name] for name in fields} == fields
     if found.line:
         assert found.party in (evidence.envelopes[found.line].sender, None)
+
+
+def test_keys_of_links_that_are_alike_or_not_the_same_at_both_ends_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest().recomputed  # noqa: B018  with the keys that there are
+    for code, made in (("link.shared_key", lambda *given: b""), ("link.different_keys", lambda at, *link: at.name)):
+        monkeypatch.setattr(LinkDecryption, "key", made)
+        assert outcomes(honest(), "nonces")["nonces"].code == code
 
 
 def test_nobody_is_blamed_for_what_the_other_end_of_a_link_sealed() -> None:

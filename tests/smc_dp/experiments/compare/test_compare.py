@@ -23,6 +23,7 @@ from smc_dp.experiments.compare.plan import GridEntry, GridPlan, GridSetting, pl
 from smc_dp.experiments.compare.results import Trial
 from smc_dp.experiments.compare.runner import ExperimentGrid
 from smc_dp.experiments.compare.study import Panel, PaperClaim, PaperFigure, Point, Study
+from smc_dp.methods.model import LinearModel
 from smc_dp.methods.registry import find_method
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import html
@@ -294,6 +295,14 @@ def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them
     assert len(trained) == 1
     alone = task.run_cells(load_pool("digits"), cells[2:3], 1)
     assert alone[0].trials[0].accuracy == outcomes[2].trials[0].accuracy
+
+
+def test_a_trial_has_the_accuracy_and_the_area_that_its_model_says(monkeypatch):
+    monkeypatch.setattr(LinearModel, "accuracy", lambda model, rows: 0.75)
+    monkeypatch.setattr(LinearModel, "auc", lambda model, rows: 0.5)
+    plan = replace(PLAN, entries=(WSUM,), repeats=1)
+    (outcome,) = task.run_cells(load_pool(PLAN.settings[0].dataset), plan.cells()[:1], 1)
+    assert {(trial.accuracy, trial.auc) for trial in outcome.trials} == {(0.75, 0.5)}
 
 
 def descendants(pid: int) -> set[int]:

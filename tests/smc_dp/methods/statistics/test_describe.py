@@ -119,6 +119,7 @@ def test_without_noise_it_is_what_pandas_says() -> None:
     made = spec(None)
     found, wanted = summed(made, parts(made)), truth()
     assert (found.rows, found.parties) == (ROWS, PARTIES)
+    assert not {"by", "groups", "tables"} & set(found.as_dict())
     assert figures(found).keys() == wanted.keys()
     for name, one in figures(found).items():
         assert one.low == one.estimate == one.high == pytest.approx(wanted[name], rel=1e-6), name

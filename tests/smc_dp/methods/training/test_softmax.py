@@ -255,3 +255,8 @@ def test_steps_that_overshoot_are_searched_for_one_that_does_not() -> None:
     assert abs(w[0]) <= 1e-12
     assert size <= 1e-12
     assert abs(tried[1]) > 100  # twin: the full step from 20 leaves for infinity
+
+
+def test_where_no_step_shortens_the_gradient_the_best_point_is_returned() -> None:
+    w, size = descend(np.array([3.0]), lambda w: (np.ones(1), 1 + abs(w[0] - 3)), lambda w: np.eye(1), 0.5, 5)
+    assert (w[0], size) == (3.0, 1.0)

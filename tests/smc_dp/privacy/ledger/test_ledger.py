@@ -432,6 +432,8 @@ def test_a_chain_that_holds_is_not_enough(path: Path) -> None:
         ({"refers": 1.5, "state": "refunded"}, "ledger_entry.field_not_of_state"),
         ({"dataset": "A" * 64}, "ledger_entry.bad_field"),
         ({"dataset": b"a" * 64}, "ledger_entry.bad_field"),
+        ({"run": "a" * 63}, "ledger_entry.bad_field"),
+        ({"approval": "a" * 65}, "ledger_entry.bad_field"),
         ({"mechanism": "a\x1b[2J"}, "ledger_entry.bad_field"),
         ({"mechanism": "m" * 101}, "ledger_entry.bad_field"),
         ({"party": "north"}, "ledger_entry.field_not_of_state"),
