@@ -54,7 +54,10 @@ def new_study(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The study to write.")],
     party: Annotated[
         list[str],
-        typer.Option(metavar="NAME.pub|NAME=PUBLICKEY", help="A party and its public key; repeat it, in their order."),
+        typer.Option(
+            metavar="NAME.pub|NAME=PUBLICKEY",
+            help="A party and its public key. Repeat it for each party, in the order of the study.",
+        ),
     ],
     bounds: Annotated[Path, typer.Option(help="TOML file of public bounds, categories and classes.")],
     title: Annotated[str, typer.Option(help="Title of the study.")],

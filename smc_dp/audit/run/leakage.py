@@ -166,7 +166,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "distribution",
-        "Is what each coalition in the claim sees distributed like what the proof's algorithm (simulator) makes up?",
+        "Has what each coalition in the claim sees the same distribution as what the proof's simulator makes up?",
         distribution_of_code,
     ),
     Check(

@@ -83,6 +83,9 @@ def test_one_row_that_does_not_fit_stops_no_other(made: Path, asked, tmp_path: P
     code, out, err = asked(made / "test.csv", "--json")
     whole = json.loads(out)
     assert (code, err, set(map(len, whole["reasons"]))) == (0, "", {0})
+    labels = [line.rpartition(",")[2] for line in (made / "test.csv").read_text().split()[1:]]
+    right = sum(own == said for own, said in zip(labels, whole["predictions"], strict=True))
+    assert whole["accuracy"] == right / len(labels)
     code, out, _ = asked(bad, "--json")
     told = json.loads(out)
     assert code == 1

@@ -158,9 +158,9 @@ def _words(found: DerivedParameters, H: int) -> str:
     most, classes = sum_bounds(found), found.public.classes
     of = f"{found.public.dimension} features and {classes} classes" if classes else "least squares"
     parts = dict.fromkeys(
-        f"at most {b.gradient} to the gradient and {b.curvature} to the curvature of a sum with both"
+        f"at most {b.gradient} to the gradient and {b.curvature} to the curvature, where a sum has both"
         if b.curvature
-        else f"at most {b.gradient} to a sum of a gradient alone"
+        else f"at most {b.gradient} to the gradient, where a sum has no curvature"
         for b in most
     )
     return (

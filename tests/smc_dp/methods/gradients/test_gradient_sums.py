@@ -21,6 +21,7 @@ from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.statistics.logistic import LogisticCoefficients
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.privacy.distributed import sums_signal
+from smc_dp.privacy.pathak2010 import LARGEST_N
 from smc_dp.privacy.target import Target
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.cost import Outcome
@@ -142,6 +143,12 @@ def test_gd_takes_a_public_number_of_rows(
         (
             lambda: Newton().shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(9, "released")),
             "sizes.not_hidden",
+        ),
+        (
+            lambda: (
+                GradientDescent().shared(Public(3, 3, 2), Target(1, noise="ddg"), THREE, AnnouncedRows(LARGEST_N)).steps
+            ),
+            "rows.not_public",
         ),
     ],
 )
