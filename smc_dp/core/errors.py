@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar, cast
 
@@ -26,7 +25,6 @@ class InputFault(Fault):
     PACKAGE: ClassVar[Path] = Path(__file__).parents[1]
 
 
-@dataclass(frozen=True)
 class LinesFault(InputFault):
     """Fault behind those of a file: below its sentence stand lines to copy."""
 
