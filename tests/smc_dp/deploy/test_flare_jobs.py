@@ -137,9 +137,9 @@ def check_refusals(sites: FlareSites, hostile: list[Path]) -> None:
 def check_drop_out(sites: FlareSites) -> None:
     """The job of a site, and FLARE there, die in the session: the others release the same, and the job ends."""
     sites.submit(sites.kit / "job")
-    until("a session", lambda: "greetings: " in sites.details("site-2"), 60, look=0.005)
+    until("a session", lambda: "greetings: " in sites.details("site-2"), 240, look=0.005)
     doomed = sites.all_of("site-2")
-    until("a sum", lambda: "sum1: " in sites.details("site-2"), 60, look=0.005)  # before, nobody can be lost
+    until("a sum", lambda: "sum1: " in sites.details("site-2"), 120, look=0.005)  # before, nobody can be lost
     kill(*doomed)
     left = [site for site in sites.names if site != "site-2"]
     until("a release at the others", lambda: all(RELEASED in sites.log(site) for site in left), 90)
