@@ -149,10 +149,9 @@ def refusal_of(faults: Iterable[Fault], where: str = "") -> InputError:
 
 
 def refuse_all(faults: Iterable[Fault]) -> None:
-    """Raise the one fault that there is, or an `UnfitError` with all of them."""
-    found = FaultCollector()
-    found.faults += faults
-    found.require()
+    """Raise the refusal of all faults, if there are any."""
+    if found := tuple(faults):
+        raise refusal_of(found)
 
 
 def shown(value: object) -> str:
