@@ -60,7 +60,8 @@ CURVE = "Gaussian composition"
 CHOSEN = "Gaussian composition; a release with delta 0 counts as Gaussian"
 _SLACK = Fraction(1, 1 << 30)  # far above what a few dozen operations on floats can lose
 _LONGEST, _GRID = 4096, 1 << 2048  # bits of a denominator: a file of strangers must not make them grow for ever
-_ORDERS = (*(1 + x / 10 for x in range(1, 100)), *range(11, 64), 128, 256, 512, 1024)  # those of dp-accounting
+# Those of dp-accounting.
+_ORDERS: tuple[float, ...] = (*(1 + x / 10 for x in range(1, 100)), *range(11, 64), *(2**x for x in range(7, 11)))
 _PURE_AS_CURVE = Fraction(15708, 10_000)  # above pi/2: mu^2 of a pure release, over its epsilon squared
 MOST_SPLITS = 256
 """Into rho and the rest, that are tried for one sum."""
