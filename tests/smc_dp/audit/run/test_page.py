@@ -86,7 +86,7 @@ def test_a_failed_check_is_said_first_and_written_all_the_same(charged: Folders,
     transcript = run / "transcript.jsonl"
     transcript.write_bytes(transcript.read_bytes()[:-200])
     _, found = reported(Folders(run, charged.views), tmp_path / "cut.html")
-    assert re.search("FAILED: files: transcript.jsonl .*; schema at line .*; also failed: hash-chain, ", found)
+    assert re.search("FAILED: files: transcript.jsonl .*; sender-chain at line .*; also failed: schema, ", found)
 
 
 def test_what_is_no_release_is_said(report: AuditReport, charged: Folders) -> None:
