@@ -35,8 +35,8 @@ CountersFolder = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="SECRET: folder of the state's number and keys; keep it out of backups "
-        "[default: ~/.local/state/smc-dp/counters].",
+        help="SECRET: folder with a counter, which shows whether the state is the newest, and the state's keys. Never "
+        "restore it from a backup [default: ~/.local/state/smc-dp/counters].",
     ),
 ]
 Credentials = Annotated[

@@ -270,9 +270,9 @@ def provision_study(
         ),
     ],
 ) -> None:
-    """Make the provisioning kit of a study. It has the files that its relay runs from, and a folder for each site.
+    """Make the files that the relay of a study and its sites need: the provisioning kit, for the relay's operator.
 
-    This is for the relay's operator. README.txt in the provisioning kit has the steps.
+    The relay runs from it, and it has a folder for each site. README.txt in it has the steps.
 
     nats: the provisioning kit has certificates, which say who may connect to the relay. They say nothing about who
     somebody is in the study; the identities pinned there do. flare: NVIDIA FLARE 2.9 makes the certificates. The

@@ -55,7 +55,7 @@ def knowledge_before(trace: KnowledgeTrace) -> Section:
 
 
 def knowledge_table(known: Knowledge) -> PageTable:
-    """Return the table of what coalitions know of each kind of secret of the others, without those that know nothing."""
+    """Return the table of what coalitions know of each kind of secret of the others; those without are left out."""
     rows = [replace(known.rows(members)[0], cells=known.cells(members), smallest="") for members in known.coalitions]
     shown = [_shown(row) for row in rows]
     found = dict.fromkeys([*SECRET_GROUPS.values(), *(name for cells in shown for name in cells)])

@@ -134,7 +134,7 @@ def audit_page(report: AuditReport) -> Page:
 
 
 def audit_verdict(report: AuditReport) -> Prose:
-    """Return which checks failed, with what a file's digest and the earliest fault say; else whether all came to an end."""
+    """Return which checks failed, first what the files' digests and the earliest fault say; else whether all ended."""
     if first := report.first_fault:
         failed = {f.check.name: f for f in report.findings if f.outcome.status == "failed"}
         told = {f.check.name: _fault(f) for f in (failed.get("files", first), first)}
