@@ -262,7 +262,9 @@ def approve_study(
 
 def provision_study(
     study_file: StudyPath,
-    engine: Annotated[str, typer.Option(metavar="nats|flare|flower", help="Carrier of the envelopes.")],
+    engine: Annotated[
+        str, typer.Option(metavar="nats|flare|flower", help="Program that carries the encrypted messages.")
+    ],
     out: Annotated[
         Path,
         typer.Option(
@@ -311,7 +313,10 @@ def provision_study(
 def open_relay(
     study_file: StudyPath,
     provisioning_kit: Annotated[
-        Path, typer.Option(metavar="DIR", help="Provisioning kit of the study, with the operator's folder in it.")
+        Path,
+        typer.Option(
+            metavar="DIR", help="Folder that `smc-dp study provision` made: the provisioning kit of the study."
+        ),
     ],
     most_megabytes: Annotated[
         int | None,
