@@ -57,7 +57,7 @@ def new_identities(
         return
     folder, parties = Path(names[0]), names[1:]
     if len(parties) == 1:
-        raise InputError("identities.one_party", folder=folder, party=parties[0])
+        raise InputError("identities.one_party", folder=str(folder), party=parties[0])
     _show(stored.create_identities(folder, parties, Stream.from_system()))
     print(f"Public: {folder / stored.PUBLIC_FILE}. SECRET: the files *.key beside it.")
 
