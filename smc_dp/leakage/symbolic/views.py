@@ -19,9 +19,9 @@ from flint import fmpq
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.leakage.symbolic import circuits
 from smc_dp.leakage.symbolic.box import Box, Secret
-from smc_dp.leakage.symbolic.form import Form, Number, Symbol, slots, symbols_of
+from smc_dp.leakage.symbolic.form import Form, Number, Symbol, symbols_of
 from smc_dp.leakage.symbolic.span import Combination, Span
-from smc_dp.leakage.symbolic.trace import Trace, message_values
+from smc_dp.leakage.symbolic.trace import Trace
 from smc_dp.leakage.symbolic.worlds import World
 
 CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
@@ -177,10 +177,10 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     known = {s for name in members for s in tape.coins.get(name, ())}
     known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
     messages = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
-    found = [v for s in messages for v in message_values(s.message)]
+    found = [v for s in messages for v in s.values]
     own = {x for name in members for x in tape.secrets.get(name, ())}
     held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
-    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in message_values(s.message)}
+    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in s.values}
     texts = {v for v in found if isinstance(v, bytes)}
     before = tape.strings.reached(members, texts)
     rows = list(circuits.open_rows(tape.locked_rows, before, texts))
@@ -230,16 +230,16 @@ def result_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     if trace.ideal is not None:
         return SymbolicView(trace, known, given=list(trace.given(members).values()))
     published = (s for s in trace.sent if s.to == PUBLIC_NAME and not s.greets)
-    shares = [[v for v in message_values(s.message) if not isinstance(v, bytes)] for s in published]
+    shares = [[v for v in s.values if not isinstance(v, bytes)] for s in published]
     return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
 
 
 def _read_plain(view: SymbolicView, value: Any) -> None:
     """Add a fact, or a number with everything that is packed into it."""
     view.facts.append("a number" if isinstance(value, Form) else value)
-    for number in slots(value) if isinstance(value, Form) else ():
-        view.numbers.append(number)
-        view.given.append(number)
+    if isinstance(value, Form):
+        view.numbers += value.slots
+        view.given += value.slots
 
 
 def _opened(trace: Trace, found: Iterable[Any], texts: Set[bytes]) -> Iterator[Form]:
