@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
@@ -75,6 +75,12 @@ class Trace:
                 if isinstance(x, int | bytes) and not whole and (type(x) is not type(y) or x != y):
                     what = type(one.message).__name__
                     raise LocalError("role.sends_random_bytes_as_number", sender=one.sender, what=what)
+
+    @cached_property
+    def headers(self) -> tuple[Hashable, ...]:
+        """What anybody sees of the run: who sends what to whom in which stage, and the stages of each."""
+        sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in self.sent]
+        return *sent, *self.stages.items()
 
     @cached_property
     def joins(self) -> list[tuple[Form, tuple[Form, ...]]]:

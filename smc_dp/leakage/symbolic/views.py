@@ -90,7 +90,9 @@ class SymbolicView:
     def named(self, form: Form) -> dict[str, Any]:
         """Return the coefficients of a form by the names of its unknowns, and that of the constant."""
         named: dict[str, Any] = {self.names.get(s.name, s.name): c for s, c in form.terms.items()}
-        return named | ({CONSTANT: form.constant} if form.constant else {})
+        if form.constant:
+            named[CONSTANT] = form.constant
+        return named
 
     def unknown(self, form: Form) -> dict[str, int]:
         """Return the part of a form that is not the members' own."""
@@ -180,7 +182,6 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     found = [v for s in messages for v in s.values]
     own = {x for name in members for x in tape.secrets.get(name, ())}
     held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
-    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in s.values}
     texts = {v for v in found if isinstance(v, bytes)}
     before = tape.strings.reached(members, texts)
     rows = list(circuits.open_rows(tape.locked_rows, before, texts))
@@ -192,13 +193,13 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
     view = SymbolicView(trace, frozenset(known), names=circuits.stranger_names(strangers))
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
-    view.facts += public_headers(trace)
+    view.facts += trace.headers
     for value in found:
         if isinstance(value, Box):
             _read_box(view, value, value.n in held)
         else:
             _read_plain(view, value)
-    for tried in _tried(view, [v for v in found if isinstance(v, Box)], held, boxes):
+    for tried in _tried(view, members, [v for v in found if isinstance(v, Box)], held):
         more = view.given if len(tried) == 1 else view.hints
         more += tried
     for key, row in rows:
@@ -213,12 +214,6 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
         if circuit.is_ordered_by(drawn) and view.solve(circuit.ties) is not None:
             view.hints += circuit.differences()
     return view
-
-
-def public_headers(trace: Trace) -> tuple[Hashable, ...]:
-    """Return what anybody sees of a run: who sends what to whom in which stage, and the stages of each."""
-    sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in trace.sent]
-    return *sent, *trace.stages.items()
 
 
 def result_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
@@ -257,15 +252,19 @@ def _read_box(view: SymbolicView, box: Box, opened: bool) -> None:
         view.hints += box.hints
     else:
         view.facts.append("a locked box")
-    view.given.append(Form.of(box.randomiser if opened else box.content + box.randomiser))
+    view.given.append(Form.of(box.randomiser) if opened else box.closed)
 
 
-def _tried(view: SymbolicView, read: Sequence[Box], held: Set[int], boxes: set[int]) -> Iterator[list[Form]]:
+def _tried(view: SymbolicView, members: Set[str], read: Sequence[Box], held: Set[int]) -> Iterator[list[Form]]:
     """Yield the exponents found by trying: of boxes, and of products of boxes, in which nothing else is unknown.
 
     A product that the members can make has a whole number of each box; which of them leave nothing else is linear
     algebra. Every box that was raised has to be seen.
     """
+    if not any(box.trials for box in read):
+        return
+    messages = [s for s in view.trace.sent if s.sender in members or s.to in members]
+    seen = {id(v) for s in messages for v in s.values}
     span = Span()
     raised: list[Box] = []
     for box in read:
@@ -276,16 +275,16 @@ def _tried(view: SymbolicView, read: Sequence[Box], held: Set[int], boxes: set[i
         raised.append(box)
         used = span.add(rest)
         if used is not None:
-            yield _exponents(view, [(raised[i], -c) for i, c in used.items()] + [(box, fmpq(1))], boxes)
+            yield _exponents(view, [(raised[i], -c) for i, c in used.items()] + [(box, fmpq(1))], seen)
 
 
-def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], boxes: set[int]) -> list[Form]:
+def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], seen: Set[int]) -> list[Form]:
     """Return the unknown exponents of a product of powers, one for each box that was raised; none if one is unseen."""
     whole = lcm(*(int(c.q) for _, c in product))
     found: dict[int, Number] = {}
     for box, c in product:
         for base, k in box.trials:
-            if id(base) not in boxes:
+            if id(base) not in seen:
                 return []
             found[id(base)] = found.get(id(base), 0) + k * int(c * whole)
     return [k for k in found.values() if isinstance(k, Form) and view.unknown(k)]
