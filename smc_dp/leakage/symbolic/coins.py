@@ -102,11 +102,12 @@ class Tape:
 
     def images(self, label: str) -> tuple[int, ...]:
         """Return the permutation of this name."""
-        return self._ask((self.names.index(label),))
+        images: tuple[int, ...] = self._ask((self.names.index(label),))
+        return images
 
     def _ask(self, question: Question) -> Any:
-        answer = self.world_answers[question] = self.world.answer(question)
-        return answer
+        self.world_answers[question] = self.world.answer(question)
+        return self.world_answers[question]
 
     def fits(self, world: World) -> bool:
         """Return whether this run is that of the other world, too: all that was asked is the same in both."""

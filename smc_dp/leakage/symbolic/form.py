@@ -175,6 +175,11 @@ class Form(UndecidableNumber):
         self.refuse("symbol.asked_for_equality")
 
     @cached_property
+    def named(self) -> Mapping[str, int]:
+        """Coefficients by the names of the unknowns, and the constant by the name ""."""
+        return {s.name: c for s, c in self.terms.items()} | ({"": self.constant} if self.constant else {})
+
+    @cached_property
     def slots(self) -> list[Form]:
         """Numbers that are packed into this one: cut wherever the terms below a power of two stay below it."""
         found: list[Form] = []

@@ -14,8 +14,6 @@ from functools import cached_property
 from math import lcm
 from typing import Any
 
-from flint import fmpq
-
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.leakage.symbolic import circuits
 from smc_dp.leakage.symbolic.box import Box, Secret
@@ -24,8 +22,7 @@ from smc_dp.leakage.symbolic.span import Combination, Span
 from smc_dp.leakage.symbolic.trace import Trace
 from smc_dp.leakage.symbolic.worlds import World
 
-CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
-Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
+Recipe = tuple[frozenset[tuple[int, Any]], frozenset[tuple[str, Any]]]
 
 
 @dataclass(repr=False)
@@ -87,16 +84,13 @@ class SymbolicView:
             _add(total, self.named(self._learnt.rows[i]), c)
         return {name: c for name, c in total.items() if c} == self.named(form)
 
-    def named(self, form: Form) -> dict[str, Any]:
+    def named(self, form: Form) -> Mapping[str, int]:
         """Return the coefficients of a form by the names of its unknowns, and that of the constant."""
-        named: dict[str, Any] = {self.names.get(s.name, s.name): c for s, c in form.terms.items()}
-        if form.constant:
-            named[CONSTANT] = form.constant
-        return named
+        return {self.names.get(name, name): c for name, c in form.named.items()} if self.names else form.named
 
-    def unknown(self, form: Form) -> dict[str, int]:
+    def unknown(self, form: Form) -> dict[Symbol, int]:
         """Return the part of a form that is not the members' own."""
-        return {s.name: c for s, c in form.terms.items() if s not in self.known}
+        return {s: c for s, c in form.terms.items() if s not in self.known}
 
     @cached_property
     def _differences(self) -> list[tuple[int, int, Recipe]]:
@@ -123,22 +117,20 @@ class _Learnt:
 
     def __init__(self, view: SymbolicView) -> None:
         self._view = view
-        self._span = Span(frozenset(s.name for s in view.trace.inputs.values()))
-        self._columns: set[str] = set()
+        self._span = Span(frozenset(view.trace.inputs.values()))
+        self._met = set(view.known)  # and every unknown in a row
         self.rows: list[Form] = []
         self.relations: list[Hashable] = []
 
     def add(self, row: Form) -> None:
-        unknown = self._view.unknown(row)
-        found = self._span.add(unknown)
-        self._columns.update(unknown)
+        found = self._span.add(self._view.unknown(row))
+        self._met.update(row.terms)
         self.rows.append(row)
         if found is not None:
             self.relations.append((len(self.rows) - 1, self._recipe(found, row)))
 
     def solve(self, form: Form) -> Recipe | None:
-        unknown = self._view.unknown(form)
-        found = self._span.solve(unknown) if self._columns.issuperset(unknown) else None
+        found = self._span.solve(self._view.unknown(form)) if self._met.issuperset(form.terms) else None
         return None if found is None else self._recipe(found, form)
 
     @property
@@ -146,7 +138,7 @@ class _Learnt:
         """Number of independent sums of private inputs, and of nothing else, that the rows give."""
         return self._span.rank - self._span.other_rank
 
-    def beside(self, rows: Iterable[Mapping[str, int]]) -> int:
+    def beside(self, rows: Iterable[Mapping[Symbol, int]]) -> int:
         """Return how many of these are no combination of the rows and of those before them."""
         span = self._span.copy()
         return sum(span.add(row) is None for row in rows)
@@ -161,16 +153,16 @@ class _Learnt:
 
         A row times p/q is known mod its modulus over the powers of two in q; all moduli here are powers of two.
         """
-        used = [(self.rows[i].wrap, int(c.q)) for i, c in recipe[0]]
+        used = [(self.rows[i].wrap, c.denominator) for i, c in recipe[0]]
         moduli = [wrap // (q & -q) for wrap, q in used if wrap]
         return all(s.high - s.low < modulus for modulus in moduli for s in form.terms)
 
     def _recipe(self, used: Combination, form: Form) -> Recipe:
         """Return the recipe of a form: a combination of rows, and the members' own numbers and the constant to add."""
-        rest = self._view.named(form)
+        rest: dict[str, Any] = {**self._view.named(form)}
         for i, c in used.items():
             _add(rest, self._view.named(self.rows[i]), -c)
-        return tuple(sorted(used.items())), tuple(sorted((name, fmpq(c)) for name, c in rest.items() if c))
+        return frozenset(used.items()), frozenset((name, c) for name, c in rest.items() if c)
 
 
 def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
@@ -269,18 +261,18 @@ def _tried(view: SymbolicView, members: Set[str], read: Sequence[Box], held: Set
     raised: list[Box] = []
     for box in read:
         hidden = Form.of(box.randomiser if box.n in held else box.plain + box.randomiser)
-        rest = {s.name: c for s, c in hidden.terms.items() if s.kind != "product" and s not in view.known}
+        rest = {s: c for s, c in view.unknown(hidden).items() if s.kind != "product"}
         if not rest and not box.trials:
             continue
         raised.append(box)
         used = span.add(rest)
         if used is not None:
-            yield _exponents(view, [(raised[i], -c) for i, c in used.items()] + [(box, fmpq(1))], seen)
+            yield _exponents(view, [(raised[i], -c) for i, c in used.items()] + [(box, 1)], seen)
 
 
 def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], seen: Set[int]) -> list[Form]:
     """Return the unknown exponents of a product of powers, one for each box that was raised; none if one is unseen."""
-    whole = lcm(*(int(c.q) for _, c in product))
+    whole = lcm(*(c.denominator for _, c in product))
     found: dict[int, Number] = {}
     for box, c in product:
         for base, k in box.trials:
@@ -290,7 +282,7 @@ def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], seen: Set
     return [k for k in found.values() if isinstance(k, Form) and view.unknown(k)]
 
 
-def _rank(rows: Iterable[Mapping[str, int]]) -> int:
+def _rank(rows: Iterable[Mapping[Symbol, int]]) -> int:
     span = Span()
     for row in rows:
         span.add(row)
