@@ -9,6 +9,7 @@ among the rows are the same, for these determine the distribution of the view; s
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import lcm
@@ -31,6 +32,7 @@ class SymbolicView:
 
     `numbers`: given forms that a member reads as they are, for the question which coins are long enough. `hints`: forms
     that it can narrow down. `names`: other names for unknowns that the members know without knowing whose they are.
+    `of`: the view of the same members that this one extends.
     """
 
     trace: Trace
@@ -40,10 +42,11 @@ class SymbolicView:
     numbers: list[Form] = field(default_factory=list)
     hints: list[Form] = field(default_factory=list)
     names: Mapping[str, str] = field(default_factory=dict)
+    of: SymbolicView | None = None
 
     def with_more(self, more: Sequence[Form]) -> SymbolicView:
         """Return the view in which these are given as well."""
-        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names)
+        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names, of=self)
 
     @property
     def key(self) -> Hashable:
@@ -100,27 +103,34 @@ class SymbolicView:
 
     @cached_property
     def _learnt(self) -> _Learnt:
-        learnt = _Learnt(self)
-        for form in self.given:
+        learnt, before = (self.of._learnt.copy(), len(self.of.given)) if self.of else (_Learnt(self), 0)
+        for form in self.given[before:]:
             learnt.add(form)
-        todo = self.trace.joins
         # who can compute a number that was made by joining digits knows the digits
-        while (found := next((x for x in todo if learnt.has(x[0])), None)) is not None:
-            todo = [x for x in todo if x is not found]
+        while (found := next((x for x in learnt.joined if learnt.has(x[0])), None)) is not None:
+            learnt.joined = [x for x in learnt.joined if x is not found]
             for digit in found[1]:
                 learnt.add(digit)
         return learnt
 
 
 class _Learnt:
-    """Rows of a view, and every relation among them."""
+    """Rows of a view, and every relation among them. `joined`: numbers whose digits are no rows."""
 
     def __init__(self, view: SymbolicView) -> None:
         self._view = view
         self._span = Span(frozenset(view.trace.inputs.values()))
         self._met = set(view.known)  # and every unknown in a row
+        self.joined = view.trace.joins
         self.rows: list[Form] = []
         self.relations: list[Hashable] = []
+
+    def copy(self) -> _Learnt:
+        """Return an independent copy."""
+        made = copy(self)
+        made._span, made._met = self._span.copy(), self._met.copy()
+        made.rows, made.relations = self.rows.copy(), self.relations.copy()
+        return made
 
     def add(self, row: Form) -> None:
         found = self._span.add(self._view.unknown(row))
