@@ -62,9 +62,9 @@ class _Room:
         """Return the first everyday test of the room that notices the fault, or nothing."""
         for arguments in in_turn(mutant, self._planter.root):
             while True:
-                deselected = [f"--deselect={test}" for test, fails in self._fails.items() if fails]
+                deselected = [test for test, fails in self._fails.items() if fails]
                 with self._planter.planted(mutant):
-                    code, log = self._planter.run(*arguments, *deselected)
+                    code, log = self._planter.run(*arguments, deselect=deselected)
                 if code in (0, _NOTHING_RAN):
                     break
                 if code < 0:

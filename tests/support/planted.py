@@ -27,49 +27,59 @@ from support.pages import ROOT
 COPIED = (".github", "demos", "protocols", "smc_dp", "tests", "README.md", "CHANGELOG.md", "pyproject.toml")
 TABLES = ROOT / "tests" / "mutants"
 FAILED = 1  # pytest's exit code for tests that ran and failed
-# Each line that comes in has modules of the repository, and arguments of pytest, which runs in a fork; its exit code
-# goes out. The fork has loaded no other module of the repository. None of these imports a file in which a fault is
-# planted, so each test sees the fault that is planted then. A run without end is killed. What pytest and hypothesis
-# would do anew in each fork costs more than most tests: looking for plugins and for constants of the repository,
-# writing a traceback down, and deleting the folders of other sessions.
+# Each line that comes in has modules of the repository, options and tests of pytest, which run in a fork; the exit code
+# goes out. The fork begins where pytest would collect: plugins, `conftest.py` and the session are made once. It has
+# loaded no other module of the repository. None of these imports a file in which a fault is planted, so each test sees
+# the fault that is planted then. A run without end is killed. Left out is what costs more than most tests: hypothesis
+# looks for constants of the repository, a traceback is written down, and folders of other sessions are deleted.
 _SERVER = """
 import contextlib, gc, importlib, json, os, signal, sys
 import cbor2, cryptography.hazmat.primitives.ciphers.aead, dp_accounting.pld.privacy_loss_distribution, flint, gmpy2
 import hypothesis, jinja2, nacl.bindings, numpy, phe
 import pyarrow.parquet, pydantic.main, pytest, rich.console, scipy.optimize, scipy.special, scipy.stats
-import sklearn.linear_model, sqlite3, statsmodels.api, syrupy, typer, xdist.plugin
+import sklearn.linear_model, sqlite3, statsmodels.api, syrupy, typer, unittest.mock, xdist.plugin
 gc.set_threshold(50_000, 10, 10)
-phases = set(hypothesis.Phase) - {hypothesis.Phase.shrink, hypothesis.Phase.explain}  # any failure tells enough
-hypothesis.settings.register_profile("any failure", deadline=None, phases=phases)
 seconds, log_file, folder = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+lines, answers, parent = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w"), os.getpid()
+log = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)  # pytest returns to it after each test
+os.dup2(log, 1), os.dup2(log, 2)
 def forget(name):
     module, (folder, _, last) = sys.modules.pop(name), name.rpartition(".")
     if folder in sys.modules and vars(sys.modules[folder]).get(last) is module:
         delattr(sys.modules[folder], last)
-for line in sys.stdin:
-    kept, arguments = json.loads(line)
-    for name in kept:
-        with contextlib.suppress(ImportError):  # what needs an extra that is not installed
-            importlib.import_module(name)
-    with contextlib.suppress(ImportError):  # hypothesis has had constants since 6.131
-        from hypothesis.internal.conjecture.providers import _get_local_constants
-        _get_local_constants()
-    gc.freeze()  # so that forks neither look through what is loaded for garbage nor copy it
-    if (child := os.fork()) == 0:
-        for name in [name for name in sys.modules if name.partition(".")[0] in ("protocols", "smc_dp")]:
-            name in kept or forget(name)
-        os.setpgid(0, 0)
-        log = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(log, 1), os.dup2(log, 2)
-        loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are, and constants were looked for
-        loaded += ["-W", "ignore::hypothesis.errors.HypothesisSideeffectWarning"]
-        how = ["-q", "-x", "-n0", "--tb=line", f"--basetemp={folder}", "-p", "no:cacheprovider", *loaded]
-        how += ["-p", "xdist.plugin", "-p", "syrupy", "-p", "_hypothesis_pytestplugin"]
-        how += ["--hypothesis-profile", "any failure"]
-        os._exit(pytest.main([*how, *arguments]))
-    signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
-    signal.alarm(seconds)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+class Forks:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session):
+        phases = set(hypothesis.Phase) - {hypothesis.Phase.shrink, hypothesis.Phase.explain}  # any failure tells enough
+        hypothesis.settings.register_profile("any failure", hypothesis.settings(), phases=phases)
+        hypothesis.settings.load_profile("any failure")
+        for line in lines:
+            kept, options, tests = json.loads(line)
+            for name in kept:
+                with contextlib.suppress(ImportError):  # what needs an extra that is not installed
+                    importlib.import_module(name)
+            with contextlib.suppress(ImportError):  # hypothesis has had constants since 6.131
+                from hypothesis.internal.conjecture.providers import _get_local_constants
+                _get_local_constants()
+            gc.freeze()  # so that forks neither look through what is loaded for garbage nor copy it
+            if (child := os.fork()) == 0:
+                for name in [name for name in sys.modules if name.partition(".")[0] in ("protocols", "smc_dp")]:
+                    name in kept or forget(name)
+                os.setpgid(0, 0)
+                os.ftruncate(log, 0)
+                vars(session.config.option).update(options)
+                session.config.args = tests
+                return None
+            signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
+            signal.alarm(seconds)
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=answers, flush=True)
+        return True
+loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are, and constants were looked for
+loaded += ["-W", "ignore::hypothesis.errors.HypothesisSideeffectWarning"]
+how = ["-q", "-x", "-n0", "--tb=line", f"--basetemp={folder}", "-p", "no:cacheprovider", *loaded]
+how += ["-p", "xdist.plugin", "-p", "syrupy", "-p", "_hypothesis_pytestplugin", "tests"]
+code = pytest.main(how, plugins=[Forks()])
+os._exit(code if os.getpid() != parent else 0)
 """
 
 
@@ -159,11 +169,11 @@ class Planter:
     def _reached(self) -> dict[str, set[str]]:
         return reached(self.root)
 
-    def run(self, *arguments: str) -> tuple[int, str]:
-        """Return the exit code of pytest with these arguments, negative if it was killed, and what it prints."""
+    def run(self, *tests: str, **options: object) -> tuple[int, str]:
+        """Return the exit code of pytest with these tests, negative if it was killed, and what it prints."""
         assert self._process.stdin
         assert self._process.stdout
-        print(json.dumps([self._kept, arguments]), file=self._process.stdin, flush=True)
+        print(json.dumps([self._kept, options, tests]), file=self._process.stdin, flush=True)
         code = int(self._process.stdout.readline())
         return code, self._log.read_text(encoding="utf-8", errors="replace")
 
@@ -215,7 +225,7 @@ class Planter:
     def kills(self, mutant: Mutant) -> bool:
         """Return whether the killer of this mutant fails with the fault planted."""
         with self.planted(mutant):
-            code, log = self.run("-m", "", mutant.killer)
+            code, log = self.run(mutant.killer, markexpr="")
         return code == FAILED and " failed" in log
 
     def close(self) -> None:
