@@ -78,7 +78,7 @@ class Trace:
 
     @cached_property
     def headers(self) -> tuple[Hashable, ...]:
-        """What anybody sees of the run: who sends what to whom in which stage, and the stages of each."""
+        """Headers of all messages, and the stages of each role: anybody sees them."""
         sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in self.sent]
         return *sent, *self.stages.items()
 
