@@ -67,7 +67,9 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "nothing",
         "greeting": "first message of a party, with its public keys; g is the digest of all greetings",
         "digest, commitment": "fingerprint of data; value that fixes a secret without showing it",
-        "leaves, siblings, paths": "digests of shares; values with which an opened share is held against its digest",
+        "leaves": "a digest for each party that holds shares of the sender: it fixes all of them",
+        "siblings, paths": "digests of shares that stay closed. From them and an opened share everybody computes the "
+        "leaf anew, and compares",
         "U": "list of the survivors of a sum: the parties whose masked inputs Charlie has. G lists all parties",
         "r, q_r": "number of the sum in the session; digest of the query that it answers, such as the gradient at "
         "certain weights",

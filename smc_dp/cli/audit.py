@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 def audit_folder(
     run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
     identities: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="JSON file of public identity keys, known from elsewhere.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Public identity keys, known from elsewhere: identities.json, or its folder."
+        ),
     ] = None,
     views: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of views (*.view), of one participant or several.")

@@ -47,6 +47,7 @@ def new_identities(
       smc-dp audit runs/first --identities identities/identities.json
     """
     from protocols.arithmetic.rng import Stream
+    from smc_dp.core.errors import InputError
     from smc_dp.run import identities as stored
 
     if len(names) == 1:
@@ -55,6 +56,8 @@ def new_identities(
         print(f"Public: {handed_over}. SECRET: {key}.")
         return
     folder, parties = Path(names[0]), names[1:]
+    if len(parties) == 1:
+        raise InputError("identities.one_party", folder=str(folder), party=parties[0])
     _show(stored.create_identities(folder, parties, Stream.from_system()))
     print(f"Public: {folder / stored.PUBLIC_FILE}. SECRET: the files *.key beside it.")
 

@@ -73,7 +73,9 @@ def init_ledger(
     """
     from smc_dp.privacy.ledger.ledger import Ledger
 
-    Ledger.create(file, *read_limit(budget, delta)).close()
+    limit = read_limit(budget, delta)
+    Ledger.create(file, *limit).close()
+    print(f"Written: {file}. Limit: {limit}")
 
 
 def show_ledger(file: File, as_json: AsJson = False) -> None:

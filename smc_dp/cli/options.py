@@ -54,12 +54,17 @@ class Invocation:
         return self.command(**self.given) or 0
 
     def names(self) -> dict[str, str]:
-        """Return the names of parameters in messages of the library -> the options or arguments of the command."""
+        """Return the names of parameters in messages of the library -> the options or arguments of the command.
+
+        A name that was given as a path is none: a message that begins with it is about that file.
+        """
         found: dict[str, str] = {}
         for name, hint in get_type_hints(self.command, include_extras=True).items():
             for info in getattr(hint, "__metadata__", ()):
                 found |= dict(_names(name, info))
-        return {alias: found[name] for alias, name in ALIASES.items() if name in found} | found
+        found |= {alias: found[name] for alias, name in ALIASES.items() if name in found and alias not in found}
+        paths = {str(value) for value in self.given.values() if isinstance(value, Path)}
+        return {name: option for name, option in found.items() if name not in paths}
 
 
 def _names(name: str, info: object) -> Iterator[tuple[str, str]]:

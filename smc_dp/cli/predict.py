@@ -69,7 +69,8 @@ def classify_rows(
         typer.Option(metavar="1|2|3", help="Audit the run first, and predict only if it reaches this level."),
     ] = None,
     identities: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --level: public identity keys, known from elsewhere.")
+        Path | None,
+        typer.Option(metavar="FILE", help="With --level: identities.json, known from elsewhere, or its folder."),
     ] = None,
     views: Annotated[
         Path | None, typer.Option(metavar="DIR", help="With --level: views (*.view) of all participants, for level 3.")

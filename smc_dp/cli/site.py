@@ -35,8 +35,8 @@ CountersFolder = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="SECRET: folder of the state's number and keys; keep it out of backups "
-        "[default: ~/.local/state/smc-dp/counters].",
+        help="SECRET: folder with a counter, which shows whether the state is the newest, and the state's keys. Never "
+        "restore it from a backup [default: ~/.local/state/smc-dp/counters].",
     ),
 ]
 Credentials = Annotated[
@@ -61,7 +61,14 @@ def join_study(
     ledger: Annotated[
         Path, typer.Option(metavar="FILE", help="Ledger of this site, which `smc-dp ledger init` makes.")
     ],
-    policy: Annotated[Path, typer.Option(metavar="own.toml", help="Policy of this site; it never leaves the site.")],
+    policy: Annotated[
+        Path,
+        typer.Option(
+            metavar="own.toml",
+            help="What this site allows, and where its rows are; never sent. To write it: "
+            "smc_dp/deploy/HOWTO_OWN_TOML.md.",
+        ),
+    ],
     data: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Rows of this site [default: as in own.toml].")
     ] = None,

@@ -262,7 +262,9 @@ def approve_study(
 
 def provision_study(
     study_file: StudyPath,
-    engine: Annotated[str, typer.Option(metavar="nats|flare|flower", help="Carrier of the envelopes.")],
+    engine: Annotated[
+        str, typer.Option(metavar="nats|flare|flower", help="Program that carries the encrypted messages.")
+    ],
     out: Annotated[
         Path,
         typer.Option(
@@ -270,9 +272,9 @@ def provision_study(
         ),
     ],
 ) -> None:
-    """Make the provisioning kit of a study. It has the files that its relay runs from, and a folder for each site.
+    """Make the files that the relay of a study and its sites need: the provisioning kit, for the relay's operator.
 
-    This is for the relay's operator. README.txt in the provisioning kit has the steps.
+    The relay runs from it, and it has a folder for each site. README.txt in it has the steps.
 
     nats: the provisioning kit has certificates, which say who may connect to the relay. They say nothing about who
     somebody is in the study; the identities pinned there do. flare: NVIDIA FLARE 2.9 makes the certificates. The
@@ -311,7 +313,10 @@ def provision_study(
 def open_relay(
     study_file: StudyPath,
     provisioning_kit: Annotated[
-        Path, typer.Option(metavar="DIR", help="Provisioning kit of the study, with the operator's folder in it.")
+        Path,
+        typer.Option(
+            metavar="DIR", help="Folder that `smc-dp study provision` made: the provisioning kit of the study."
+        ),
     ],
     most_megabytes: Annotated[
         int | None,

@@ -36,8 +36,12 @@ StateOfHeads = Annotated[
     Path | None,
     typer.Option("--state", metavar="DIR", help="SECRET: folder of the study's state [default: <study>.<name>.state]."),
 ]
-WitnessFile = Annotated[Path, typer.Option(metavar="FILE", help="SECRET: the witness of this site.")]
-HeadFile = Annotated[Path, typer.Argument(metavar="HEAD", help="A signed head, by `smc-dp ledger head`.")]
+WitnessFile = Annotated[
+    Path, typer.Option(metavar="FILE", help="SECRET: file that makes this site a witness, by `smc-dp ledger witness`.")
+]
+HeadFile = Annotated[
+    Path, typer.Argument(metavar="HEAD", help="Signed digest of a ledger's entries, by `smc-dp ledger head`.")
+]
 
 
 def sign_head(

@@ -40,7 +40,7 @@ FIRST_ROWS = 5
 _MOST_KINDS = 20  # of a column that are named one by one
 _NOTES = MappingProxyType(
     {
-        LEAVE_OUT: "needs `adjacency` addremove, or a method that protects whole parties (soft_ss, avg_clip)",
+        LEAVE_OUT: "if the run has `adjacency` addremove, or a method that protects whole parties (soft_ss, avg_clip)",
         CATEGORY: "makes empty cells one more level",
         INDICATOR: "adds a feature that marks empty cells",
     }

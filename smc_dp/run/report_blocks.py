@@ -105,7 +105,7 @@ def accuracy_blocks(found: Comparison | None, planned: ExpectedAccuracy | None =
     of = "" if found.rows is None else f" ({found.rows:,} rows; two standard errors: {found.margin:.3f})"
     yield Prose(f"Test accuracy of the release: {found.accuracy:.3f}{of}")
     others = {f"{name} alone": value for name, value in found.individual.items()} | {"pooled, no privacy": found.pooled}
-    others |= {} if found.without_noise is None else {"without noise": found.without_noise}
+    others |= {} if found.without_noise is None else {"this method, no noise": found.without_noise}
     others["majority class"] = found.majority
     yield Prose("Only a simulation can compare these: it has the rows of all. They are not part of the release:")
     yield FactList(tuple((name, f"{value:.3f}") for name, value in others.items()))

@@ -64,7 +64,7 @@ def _of_another(attack: MeasuredAttack, section: Section) -> Section:
     """
     why = f"This attack breaks another protocol ({attack.paper}). It is here because this protocol prevents it."
     own = (block for block in section.blocks if not (isinstance(block, Section) and block.details))
-    return replace(section, blocks=(Prose(why), *own))
+    return replace(section, heading=f"Prevented here: {section.heading}", blocks=(Prose(why), *own))
 
 
 def _section(

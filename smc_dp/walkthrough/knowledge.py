@@ -17,9 +17,9 @@ LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
     ("own", "drew"),
     ("all", "can compute"),
     ("listed", "can compute a few numbers that include"),
-    ("partly", "can get hints on"),
+    ("partly", "can partly work out"),
 )
-BEYOND_RESULT = "which is more than the result and their own inputs tell"
+BEYOND_RESULT = " (*)"
 IN_SOME_CASES = "in some cases"
 CASES_NOTE = (
     f'"{IN_SOME_CASES.capitalize()}" means: for some secret permutations and some orders of the sizes. The cases can '
@@ -27,7 +27,8 @@ CASES_NOTE = (
     "in which most is known."
 )
 SUBSETS_NOTE = (
-    'What a part of a coalition knows, the coalition knows, too. The lines under "What is known now" do not repeat it.'
+    'What a part of a coalition knows, the coalition knows, too. The lines under "What is known now" do not repeat it. '
+    '"(*)": it is more than the result and their own inputs tell.'
 )
 
 
@@ -112,13 +113,16 @@ class Knowledge:
 
     def _said(self, members: Sequence[str], known: Sequence[Known]) -> str:
         """Return knowledge in words that fit one subject and several."""
-        parts: list[str] = []
+        found: dict[str, list[str]] = {}
         for smallest in sorted({k.smallest for k in known}):
-            where = f"{' and' if parts else ','} if {smallest} has the fewest rows," if smallest else ""
             here = [k for k in known if k.smallest == smallest]
             rows = [row for row in self.rows(members) if smallest in ("", row.smallest)]
             others = list(dict.fromkeys(s for row in rows for s, c in row.cells.items() if c.level != "own"))
-            parts += [f"{where} {' and '.join(_verbs(here, others, self.matrix.parties))}"]
+            found.setdefault(" and ".join(_verbs(here, others, self.matrix.parties)), []).append(smallest)
+        parts: list[str] = []
+        for words, who in found.items():
+            where = f"{' and' if parts else ','} if {' or '.join(who)} has the fewest rows," if any(who) else ""
+            parts.append(f"{where} {words}")
         return ";".join(parts)
 
 
@@ -143,7 +147,7 @@ def _verbs(known: Sequence[Known], others: Sequence[str], parties: Sequence[str]
         found = frozenset(k.secret for k in known if (k.level, k.beyond, k.always) == (level, beyond, always))
         names = sorted(found) if level == "own" else list(_folded(others, found, parties))
         if names:
-            where, more = "" if always else f"{IN_SOME_CASES} ", f", {BEYOND_RESULT}" if beyond else ""
+            where, more = "" if always else f"{IN_SOME_CASES} ", BEYOND_RESULT if beyond else ""
             yield f"{where}{words} {join_names(names)}{more}"
 
 

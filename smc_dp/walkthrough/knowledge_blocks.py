@@ -17,8 +17,11 @@ NOBODY_YET = "No message was sent. A coalition knows only what follows from its 
 WITH_ALL_SIZES = "A coalition that has all sizes knows the smallest."
 NAMING = "The name of a secret has a letter, the number of its party, and in brackets its place in a list"
 MIXED = 'Two entries in a cell, as in "-/all": the first holds for some of these secrets, the second for the others.'
+LEFT_OUT = "A coalition that is not in a table can work out none of these secrets."
 CLAIMED = '"claimed" says whether the protocol claims to protect all others from the coalition.'
 STILL_READS = "Messages to a participant that dropped out count as read: it may read them when it is back."
+
+_KNOWS_NOTHING = frozenset({_LEVEL_MARKS["nothing"], "own"})
 
 
 def knowledge_after(trace: KnowledgeTrace, at: int) -> Section:
@@ -40,18 +43,19 @@ def knowledge_before(trace: KnowledgeTrace) -> Section:
     readers_note = (Prose(STILL_READS),) if trace.pattern.name else ()
     cases = (Prose(CASES_NOTE),) if _compares(now) else ()
     nobody_yet = f"{NOBODY_YET} {WITH_ALL_SIZES}" if _compares(now) else NOBODY_YET
+    table = knowledge_table(now)
     key, limits = (SUM_KEY_ALONE, SUM_LIMITS) if patterns or not _compares(now) else (KEY, LIMITS)
     return Section(
         "What is known before the first message",
         (
-            *(Prose(nobody_yet), Prose(SUBSETS_NOTE), *cases, knowledge_table(now)),
-            *(Prose(_names(trace)), Prose(f"{key} {MIXED} {CLAIMED}"), *readers_note, Prose(limits)),
+            *(Prose(nobody_yet), Prose(SUBSETS_NOTE), *cases, *((table,) if table.rows else ())),
+            *(Prose(_names(trace)), Prose(f"{LEFT_OUT} {key} {MIXED} {CLAIMED}"), *readers_note, Prose(limits)),
         ),
     )
 
 
 def knowledge_table(known: Knowledge) -> PageTable:
-    """Return the table of what every coalition knows of each kind of secret of the others."""
+    """Return the table of what coalitions know of each kind of secret of the others; those without are left out."""
     rows = [replace(known.rows(members)[0], cells=known.cells(members), smallest="") for members in known.coalitions]
     shown = [_shown(row) for row in rows]
     found = dict.fromkeys([*SECRET_GROUPS.values(), *(name for cells in shown for name in cells)])
@@ -64,8 +68,9 @@ def knowledge_table(known: Knowledge) -> PageTable:
             "yes" if row.claimed else "no",
         )
         for row, one in zip(rows, shown, strict=True)
+        if {*one.values()} - _KNOWS_NOTHING
     )
-    return PageTable("Secrets of the others that each coalition can work out", headings, tuple(cells))
+    return PageTable("Coalitions that can work out secrets of the others", headings, tuple(cells))
 
 
 def _shown(row: Row) -> Mapping[str, str]:

@@ -68,7 +68,7 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
     worlds = f", {trace.worlds} worlds (secret permutations and orders of the sizes)" if trace.worlds > 1 else ""
     many = len(trace.settings) > 1
     setting = (
-        f"the parameters above, the first of {len(trace.settings)} sets that the matrix has"
+        f"the parameters above, the first of {len(trace.settings)} sets for which `smc-dp lab matrix` computes it"
         if many
         else "the parameters above"
     )
@@ -175,10 +175,11 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "For each coalition below there is an algorithm, the simulator. From values that the coalition gets anyway, it "
+        "For each coalition below there is an algorithm, the simulator. From values that the coalition may know, it "
         "makes up all that the coalition sees. So the coalition learns nothing else."
     )
-    yield Bullets(tuple(f"{who}: simulated from {claim.simulated_from}." for who in claim.simulators))
+    yield Prose(f"The values are {claim.simulated_from}. The coalitions are:")
+    yield Bullets(tuple(claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
         yield Prose(f"It assumes {assumed}.")
     yield Prose("Limitations of the claim, the worst first:")

@@ -45,7 +45,7 @@ with socket.socket(socket.AF_UNIX) as asked:
 _SERVER = f"""\
 import os, socket, sys
 sys.path.insert(0, {str(ROOT)!r})
-import dp_accounting, smc_dp.audit.run.checks, smc_dp.cli.audit, smc_dp.cli.ledger, smc_dp.cli.main
+import smc_dp.audit.run.checks, smc_dp.cli.audit, smc_dp.cli.ledger, smc_dp.cli.main
 import smc_dp.deploy.nats.provision, smc_dp.planning.candidate
 import smc_dp.deploy.preflight, smc_dp.deploy.report, smc_dp.deploy.site_policy, smc_dp.privacy.ledger.ledger
 with socket.socket(socket.AF_UNIX) as door:

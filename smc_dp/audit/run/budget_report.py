@@ -36,10 +36,10 @@ def budget_sentence(found: PartyBudget) -> str:
     if found.charged is None:
         return f"{said}."
     doubts = "".join(f" {doubt}" for doubt in found.charged.doubts)
-    account = ", ".join(account_of(found.charged.guarantee))
+    account = {"record": "records", "party": "parties"}[account_of(found.charged.guarantee).unit]
     return (
-        f"before {before} spent in the account ({account}); {said}; after it {after} spent, "
-        f"{left} left of {limit}.{doubts}"
+        f"{said}. In the account of {account}, all at the delta of the ledger: {before} spent before this run, {after} "
+        f"after it, {left} left of {limit}.{doubts}"
     )
 
 

@@ -44,7 +44,7 @@ def audit_run(
     run_folder : path or RunFiles
         The folder that a run has written, or what was read of it.
     identities : path, default=None
-        A file of public keys that are known from elsewhere.
+        A file of public keys that are known from elsewhere, or a folder with identities.json.
     views : path, default=None
         A folder of what participants did and saw.
     progress : callable, default=None

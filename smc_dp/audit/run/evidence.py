@@ -29,7 +29,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.documents import ReleaseFile, SharesFile, StatedDigests, StatedParameters, refuse_other_format
 from smc_dp.run.folder import listed_files, parse_release, read_content, recompute_release, warn_of_page
-from smc_dp.run.identities import parse_identities
+from smc_dp.run.identities import PUBLIC_FILE, parse_identities
 from smc_dp.run.release import AUXILIARY, COSIGNED, RELEASE, SHARES, STUDY, TIMINGS, TRANSCRIPT, PublishedRelease
 from smc_dp.run.release_consistency import ReleaseEvidence
 from smc_dp.run.run_files import RunPlace, has_file, path_of, read_run_file
@@ -171,6 +171,7 @@ def load_evidence(folder: RunPlace, identities: Path | None = None, views: Path 
     envelopes, absences = parse_lines(session, lines)
     pinned, handed_over = None, {}
     if identities is not None:
+        identities = identities / PUBLIC_FILE if identities.is_dir() else identities
         content = reading.read_file(identities, reading.MAX_JSON_BYTES)
         pinned, handed_over = (
             parse_identities(content, str(identities)),

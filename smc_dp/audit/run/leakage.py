@@ -166,7 +166,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "distribution",
-        "Has what each coalition in the claim sees the same distribution as what the proof's simulator makes up?",
+        "For each coalition in the claim: is what it sees distributed like what the simulator of the proof makes up?",
         distribution_of_code,
     ),
     Check(

@@ -134,18 +134,24 @@ def audit_page(report: AuditReport) -> Page:
 
 
 def audit_verdict(report: AuditReport) -> Prose:
-    """Return whether a check failed, and the first that did; else whether all came to an end."""
+    """Return which checks failed, first what the files' digests and the earliest fault say; else whether all ended."""
     if first := report.first_fault:
-        line = first.outcome.line
-        counted = " (its first line is line 0)" if line else ""
-        where = "" if line is None else f" at line {line} of the transcript{counted}"
-        return coded_prose(
-            "audit.failed", name=first.check.name, where=where, found=shorten(_found(first.outcome), _DETAIL)
-        )
+        failed = {f.check.name: f for f in report.findings if f.outcome.status == "failed"}
+        told = {f.check.name: _fault(f) for f in (failed.get("files", first), first)}
+        others = tuple(name for name in failed if name not in told)
+        more = f"; also failed: {join_first(others, _FEW, _SHORT)}" if others else ""
+        return coded_prose("audit.failed", faults="; ".join(told.values()), more=more)
     if report.unfinished:
         return coded_prose("audit.not_finished", names=report.unfinished)
     counts = Counter(finding.outcome.status for finding in report.findings)
     return coded_prose("audit.passed", passed=counts["passed"], undone=counts["not possible"], no_proof=NO_PROOF)
+
+
+def _fault(failed: Finding) -> str:
+    line = failed.outcome.line
+    counted = " (its first line is line 0)" if line else ""
+    where = "" if line is None else f" at line {line} of the transcript{counted}"
+    return f"{failed.check.name}{where}: {shorten(_found(failed.outcome), _DETAIL)}"
 
 
 def _notices(report: AuditReport) -> Iterator[Banner]:

@@ -31,7 +31,10 @@ _PARQUET = b"PAR1"
 _SCHEMA = "the schema of a Parquet file"
 _INDEX = "__index_level_"  # what pandas calls an index without a name
 _MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
-_WANTED = "wanted a REDCap data dictionary (CSV) or a Parquet file for its schema"
+_WANTED = (
+    "wanted a REDCap data dictionary (CSV with the columns 'Variable / Field Name', 'Field Type' and so on) or a "
+    "Parquet file for its schema"
+)
 
 
 def read_data_dictionary(path: Path) -> DataDictionary:

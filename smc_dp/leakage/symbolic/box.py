@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from typing_extensions import override
@@ -50,6 +51,11 @@ class Box:
     plain: Number = field(repr=False)
     trials: tuple[tuple[Box, Form], ...] = field(default=(), repr=False)
     hints: tuple[Form, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def closed(self) -> Form:
+        """Form that everybody without the secret key sees."""
+        return Form.of(self.content + self.randomiser)
 
     @property
     def value(self) -> Box:

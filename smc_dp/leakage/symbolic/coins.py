@@ -12,7 +12,7 @@ from protocols.errors import LocalError
 from smc_dp.leakage.symbolic.circuits import Circuit, LockedUp
 from smc_dp.leakage.symbolic.form import Form, Number, Symbol, extent
 from smc_dp.leakage.symbolic.strings import Strings
-from smc_dp.leakage.symbolic.worlds import World
+from smc_dp.leakage.symbolic.worlds import Question, World
 
 _AGREED_OWNER = ""  # the owner of coins that whoever has their source can draw
 _TIE_BITS = 40  # two uniform coins of so many bits are equal with probability 2^-40
@@ -52,7 +52,7 @@ class Tape:
     products: dict[str, Symbol] = field(default_factory=dict)
     circuits: dict[bytes, Circuit] = field(default_factory=dict)
     locked_rows: dict[bytes, LockedUp] = field(default_factory=dict)
-    world_answers: dict[str, Hashable] = field(default_factory=dict)
+    world_answers: dict[Question, Hashable] = field(default_factory=dict)
 
     def draw(self, symbol: Symbol, register: list[Symbol] | None = None) -> Symbol:
         """Note a coin of its owner, also in `register`; one of the same name is the same coin, drawn again."""
@@ -95,14 +95,23 @@ class Tape:
             self.permutation_labels[source] = self.names[len(self.permutation_labels)]
         label = self.permutation_labels[source]
         self.permutation_drawers.setdefault(label, set()).add(self.role)
-        images = self.world_answers[label] = self.images(label)
+        images = self.images(label)
         if len(images) != size:
             raise LocalError("model.permutation_of_another_size", name=label, places=len(images), wanted=size)
         return Permutation(images)
 
     def images(self, label: str) -> tuple[int, ...]:
         """Return the permutation of this name."""
-        return self.world.permutations[self.names.index(label)]
+        images: tuple[int, ...] = self._ask((self.names.index(label),))
+        return images
+
+    def _ask(self, question: Question) -> Any:
+        self.world_answers[question] = self.world.answer(question)
+        return self.world_answers[question]
+
+    def fits(self, world: World) -> bool:
+        """Return whether this run is that of the other world, too: all that was asked is the same in both."""
+        return all(world.answer(question) == answer for question, answer in self.world_answers.items())
 
     def is_negative(self, x: Number) -> int:
         """Return whether the difference x of two compared numbers is negative in this world."""
@@ -114,11 +123,8 @@ class Tape:
         # unit (a - b) + rest has the sign of a - b only if |rest| < unit: a and b are integers, and differ.
         if sorted(sides.values()) != [-unit, unit] or least <= -unit or most >= unit:
             Form.of(x).refuse("symbol.no_difference")
-        rank = {c: self.world.ranks[self.compared.index(name)] for name, c in sides.items()}
-        negative = int(rank[unit] < rank[-unit])
         less, more = sorted(sides, key=lambda name: sides[name])
-        self.world_answers[f"{more} - {less}"] = negative
-        return negative
+        return int(self._ask((self.compared.index(more), self.compared.index(less))))
 
     def breaks_ties(self, x: Form) -> bool:
         """Return whether both numbers of a difference end in coins, so many that two are hardly ever equal."""

@@ -53,7 +53,7 @@ from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.leakage.symbolic.rebind import Rebinding
 from smc_dp.leakage.symbolic.role import SymbolicRole
 from smc_dp.leakage.symbolic.trace import GREETED, Sent, Trace
-from smc_dp.leakage.symbolic.worlds import World
+from smc_dp.leakage.symbolic.worlds import Question, World
 
 Gate = Callable[[Sent], bool]
 
@@ -172,7 +172,7 @@ class SymbolicRun:
         return self._delivery.sent
 
     @property
-    def answers(self) -> Mapping[str, Hashable]:
+    def answers(self) -> Mapping[Question, Hashable]:
         """Answers of the world so far, in the order of asking."""
         return self._tape.world_answers
 

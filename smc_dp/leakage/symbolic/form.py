@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import gcd
 from typing import Any, Literal, NoReturn, TypeAlias, Union
 
@@ -173,6 +174,25 @@ class Form(UndecidableNumber):
     def _unknown(self) -> NoReturn:
         self.refuse("symbol.asked_for_equality")
 
+    @cached_property
+    def named(self) -> Mapping[str, int]:
+        """Coefficients by the names of the unknowns, and the constant by the name ""."""
+        return {s.name: c for s, c in self.terms.items()} | ({"": self.constant} if self.constant else {})
+
+    @cached_property
+    def slots(self) -> list[Form]:
+        """Numbers that are packed into this one: cut wherever the terms below a power of two stay below it."""
+        found: list[Form] = []
+        rest: Number = self
+        while isinstance(rest, Form):
+            cuts = (_cut(rest, bits) for bits in ([] if self.wrap else _places(rest)))
+            parts = next((p for p in cuts if p and isinstance(p[0], Form) and isinstance(p[1], Form)), None)
+            if parts is None:
+                return [*found, rest]
+            rest, low = parts
+            found.append(Form.of(low))
+        return found
+
     @property
     def text(self) -> str:
         """Text of the form, which names it among products."""
@@ -240,22 +260,6 @@ def extent(terms: Mapping[Symbol, int]) -> tuple[int, int]:
     """Return the least and the greatest value of a sum of unknowns."""
     ends = [(c * s.low, c * s.high) for s, c in terms.items()]
     return sum(min(e) for e in ends), sum(max(e) for e in ends)
-
-
-def slots(x: Form) -> list[Form]:
-    """Return the numbers that are packed into one: cut wherever the terms below a power of two stay below it."""
-    if x.wrap:
-        return [x]
-    found: list[Form] = []
-    rest: Number = x
-    while isinstance(rest, Form):
-        cuts = (_cut(rest, bits) for bits in _places(rest))
-        parts = next((p for p in cuts if p and isinstance(p[0], Form) and isinstance(p[1], Form)), None)
-        if parts is None:
-            return [*found, rest]
-        rest, low = parts
-        found.append(Form.of(low))
-    return found
 
 
 def _places(x: Form) -> list[int]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Hashable, Mapping, Set
+from fractions import Fraction
 from typing import Any, TypeAlias
 
-from flint import fmpq
-
-SpanRow: TypeAlias = Mapping[str, int]
+SpanRow: TypeAlias = Mapping[Any, int]
 Combination: TypeAlias = dict[int, Any]
 
 
@@ -19,9 +18,9 @@ class Span:
     solved for where a row has no others left, so `other_rank` is the rank of all other columns by themselves.
     """
 
-    def __init__(self, last: Set[str] = frozenset()) -> None:
+    def __init__(self, last: Set[Hashable] = frozenset()) -> None:
         self._last = last
-        self._pivots: dict[str, tuple[dict[str, Any], Combination]] = {}
+        self._pivots: dict[Hashable, tuple[dict[Hashable, Any], Combination]] = {}
         self._count = 0
 
     @property
@@ -40,8 +39,8 @@ class Span:
         rest, used = self._reduced(row)
         if not rest:
             return used
-        pivot = next((k for k in rest if k not in self._last), None) or next(iter(rest))
-        scale = 1 / rest[pivot]
+        pivot = min(rest, key=lambda k: (k in self._last, abs(rest[k]) != 1))
+        scale = rest[pivot] if abs(rest[pivot]) == 1 else Fraction(1, rest[pivot])
         combination = {i: -c * scale for i, c in used.items()}
         combination[number] = scale
         self._pivots[pivot] = ({k: c * scale for k, c in rest.items()}, combination)
@@ -58,8 +57,8 @@ class Span:
         rest, used = self._reduced(row)
         return None if rest else used
 
-    def _reduced(self, row: SpanRow) -> tuple[dict[str, Any], Combination]:
-        rest: dict[str, Any] = {k: fmpq(c) for k, c in row.items()}
+    def _reduced(self, row: SpanRow) -> tuple[dict[Hashable, Any], Combination]:
+        rest: dict[Hashable, Any] = dict(row)
         used: Combination = {}
         while (pivot := next((k for k in rest if k in self._pivots), None)) is not None:
             known, combination = self._pivots[pivot]

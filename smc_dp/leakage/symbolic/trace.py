@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
@@ -12,7 +12,7 @@ from protocols.arithmetic.words import Words
 from protocols.errors import LocalError
 from protocols.runtime.message import Message
 from smc_dp.leakage.symbolic.coins import Tape
-from smc_dp.leakage.symbolic.form import Form, Symbol, slots
+from smc_dp.leakage.symbolic.form import Form, Symbol
 
 GREETED = "greeting"
 
@@ -38,6 +38,11 @@ class Sent:
     stage: str = ""
     greets: bool = False
     entered: int = 0
+
+    @cached_property
+    def values(self) -> tuple[Any, ...]:
+        """Everything that the message holds, field by field."""
+        return tuple(message_values(self.message))
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,17 +70,23 @@ class Trace:
         constant it would pass for something public.
         """
         for one, two in zip(self.sent, other.sent, strict=True):
-            for x, y in zip(message_values(one.message), message_values(two.message), strict=True):
+            for x, y in zip(one.values, two.values, strict=True):
                 whole = self.tape.strings.is_string(x) and other.tape.strings.is_string(y)
                 if isinstance(x, int | bytes) and not whole and (type(x) is not type(y) or x != y):
                     what = type(one.message).__name__
                     raise LocalError("role.sends_random_bytes_as_number", sender=one.sender, what=what)
 
     @cached_property
+    def headers(self) -> tuple[Hashable, ...]:
+        """Headers of all messages, and the stages of each role: anybody sees them."""
+        sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in self.sent]
+        return *sent, *self.stages.items()
+
+    @cached_property
     def joins(self) -> list[tuple[Form, tuple[Form, ...]]]:
         """Numbers that were made by joining digits, each with its digits, highest first."""
         coins = (s for owned in self.tape.coins.values() for s in owned)
-        return [(x, tuple(reversed(slots(x)))) for s in coins for x in s.joined]
+        return [(x, tuple(reversed(x.slots))) for s in coins for x in s.joined]
 
     @cached_property
     def contests(self) -> list[tuple[int, int, Form]]:

@@ -9,23 +9,21 @@ among the rows are the same, for these determine the distribution of the view; s
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import lcm
 from typing import Any
 
-from flint import fmpq
-
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.leakage.symbolic import circuits
 from smc_dp.leakage.symbolic.box import Box, Secret
-from smc_dp.leakage.symbolic.form import Form, Number, Symbol, slots, symbols_of
+from smc_dp.leakage.symbolic.form import Form, Number, Symbol, symbols_of
 from smc_dp.leakage.symbolic.span import Combination, Span
-from smc_dp.leakage.symbolic.trace import Trace, message_values
+from smc_dp.leakage.symbolic.trace import Trace
 from smc_dp.leakage.symbolic.worlds import World
 
-CONSTANT = ""  # the name that the constant of a form goes by among the names of unknowns
-Recipe = tuple[tuple[tuple[int, Any], ...], tuple[tuple[str, Any], ...]]
+Recipe = tuple[frozenset[tuple[int, Any]], frozenset[tuple[str, Any]]]
 
 
 @dataclass(repr=False)
@@ -34,6 +32,7 @@ class SymbolicView:
 
     `numbers`: given forms that a member reads as they are, for the question which coins are long enough. `hints`: forms
     that it can narrow down. `names`: other names for unknowns that the members know without knowing whose they are.
+    `of`: the view of the same members that this one extends.
     """
 
     trace: Trace
@@ -43,10 +42,11 @@ class SymbolicView:
     numbers: list[Form] = field(default_factory=list)
     hints: list[Form] = field(default_factory=list)
     names: Mapping[str, str] = field(default_factory=dict)
+    of: SymbolicView | None = None
 
     def with_more(self, more: Sequence[Form]) -> SymbolicView:
         """Return the view in which these are given as well."""
-        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names)
+        return SymbolicView(self.trace, self.known, self.facts, [*self.given, *more], names=self.names, of=self)
 
     @property
     def key(self) -> Hashable:
@@ -87,14 +87,13 @@ class SymbolicView:
             _add(total, self.named(self._learnt.rows[i]), c)
         return {name: c for name, c in total.items() if c} == self.named(form)
 
-    def named(self, form: Form) -> dict[str, Any]:
+    def named(self, form: Form) -> Mapping[str, int]:
         """Return the coefficients of a form by the names of its unknowns, and that of the constant."""
-        named: dict[str, Any] = {self.names.get(s.name, s.name): c for s, c in form.terms.items()}
-        return named | ({CONSTANT: form.constant} if form.constant else {})
+        return {self.names.get(name, name): c for name, c in form.named.items()} if self.names else form.named
 
-    def unknown(self, form: Form) -> dict[str, int]:
+    def unknown(self, form: Form) -> dict[Symbol, int]:
         """Return the part of a form that is not the members' own."""
-        return {s.name: c for s, c in form.terms.items() if s not in self.known}
+        return {s: c for s, c in form.terms.items() if s not in self.known}
 
     @cached_property
     def _differences(self) -> list[tuple[int, int, Recipe]]:
@@ -104,39 +103,44 @@ class SymbolicView:
 
     @cached_property
     def _learnt(self) -> _Learnt:
-        learnt = _Learnt(self)
-        for form in self.given:
+        learnt, before = (self.of._learnt.copy(), len(self.of.given)) if self.of else (_Learnt(self), 0)
+        for form in self.given[before:]:
             learnt.add(form)
-        todo = self.trace.joins
         # who can compute a number that was made by joining digits knows the digits
-        while (found := next((x for x in todo if learnt.has(x[0])), None)) is not None:
-            todo = [x for x in todo if x is not found]
+        while (found := next((x for x in learnt.joined if learnt.has(x[0])), None)) is not None:
+            learnt.joined = [x for x in learnt.joined if x is not found]
             for digit in found[1]:
                 learnt.add(digit)
         return learnt
 
 
 class _Learnt:
-    """Rows of a view, and every relation among them."""
+    """Rows of a view, and every relation among them. `joined`: numbers whose digits are no rows."""
 
     def __init__(self, view: SymbolicView) -> None:
         self._view = view
-        self._span = Span(frozenset(s.name for s in view.trace.inputs.values()))
-        self._columns: set[str] = set()
+        self._span = Span(frozenset(view.trace.inputs.values()))
+        self._met = set(view.known)  # and every unknown in a row
+        self.joined = view.trace.joins
         self.rows: list[Form] = []
         self.relations: list[Hashable] = []
 
+    def copy(self) -> _Learnt:
+        """Return an independent copy."""
+        made = copy(self)
+        made._span, made._met = self._span.copy(), self._met.copy()
+        made.rows, made.relations = self.rows.copy(), self.relations.copy()
+        return made
+
     def add(self, row: Form) -> None:
-        unknown = self._view.unknown(row)
-        found = self._span.add(unknown)
-        self._columns.update(unknown)
+        found = self._span.add(self._view.unknown(row))
+        self._met.update(row.terms)
         self.rows.append(row)
         if found is not None:
             self.relations.append((len(self.rows) - 1, self._recipe(found, row)))
 
     def solve(self, form: Form) -> Recipe | None:
-        unknown = self._view.unknown(form)
-        found = self._span.solve(unknown) if self._columns.issuperset(unknown) else None
+        found = self._span.solve(self._view.unknown(form)) if self._met.issuperset(form.terms) else None
         return None if found is None else self._recipe(found, form)
 
     @property
@@ -144,7 +148,7 @@ class _Learnt:
         """Number of independent sums of private inputs, and of nothing else, that the rows give."""
         return self._span.rank - self._span.other_rank
 
-    def beside(self, rows: Iterable[Mapping[str, int]]) -> int:
+    def beside(self, rows: Iterable[Mapping[Symbol, int]]) -> int:
         """Return how many of these are no combination of the rows and of those before them."""
         span = self._span.copy()
         return sum(span.add(row) is None for row in rows)
@@ -159,16 +163,16 @@ class _Learnt:
 
         A row times p/q is known mod its modulus over the powers of two in q; all moduli here are powers of two.
         """
-        used = [(self.rows[i].wrap, int(c.q)) for i, c in recipe[0]]
+        used = [(self.rows[i].wrap, c.denominator) for i, c in recipe[0]]
         moduli = [wrap // (q & -q) for wrap, q in used if wrap]
         return all(s.high - s.low < modulus for modulus in moduli for s in form.terms)
 
     def _recipe(self, used: Combination, form: Form) -> Recipe:
         """Return the recipe of a form: a combination of rows, and the members' own numbers and the constant to add."""
-        rest = self._view.named(form)
+        rest: dict[str, Any] = {**self._view.named(form)}
         for i, c in used.items():
             _add(rest, self._view.named(self.rows[i]), -c)
-        return tuple(sorted(used.items())), tuple(sorted((name, fmpq(c)) for name, c in rest.items() if c))
+        return frozenset(used.items()), frozenset((name, c) for name, c in rest.items() if c)
 
 
 def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
@@ -177,10 +181,9 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     known = {s for name in members for s in tape.coins.get(name, ())}
     known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
     messages = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
-    found = [v for s in messages for v in message_values(s.message)]
+    found = [v for s in messages for v in s.values]
     own = {x for name in members for x in tape.secrets.get(name, ())}
     held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
-    boxes = {id(v) for s in trace.sent if s.sender in members or s.to in members for v in message_values(s.message)}
     texts = {v for v in found if isinstance(v, bytes)}
     before = tape.strings.reached(members, texts)
     rows = list(circuits.open_rows(tape.locked_rows, before, texts))
@@ -192,13 +195,13 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
     view = SymbolicView(trace, frozenset(known), names=circuits.stranger_names(strangers))
     view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
-    view.facts += public_headers(trace)
+    view.facts += trace.headers
     for value in found:
         if isinstance(value, Box):
             _read_box(view, value, value.n in held)
         else:
             _read_plain(view, value)
-    for tried in _tried(view, [v for v in found if isinstance(v, Box)], held, boxes):
+    for tried in _tried(view, members, [v for v in found if isinstance(v, Box)], held):
         more = view.given if len(tried) == 1 else view.hints
         more += tried
     for key, row in rows:
@@ -215,12 +218,6 @@ def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     return view
 
 
-def public_headers(trace: Trace) -> tuple[Hashable, ...]:
-    """Return what anybody sees of a run: who sends what to whom in which stage, and the stages of each."""
-    sent = [(s.sender, s.to, type(s.message).__name__, s.stage) for s in trace.sent]
-    return *sent, *trace.stages.items()
-
-
 def result_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     """Return the members' view if a trusted third party had computed the result: their inputs and its output.
 
@@ -230,16 +227,16 @@ def result_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     if trace.ideal is not None:
         return SymbolicView(trace, known, given=list(trace.given(members).values()))
     published = (s for s in trace.sent if s.to == PUBLIC_NAME and not s.greets)
-    shares = [[v for v in message_values(s.message) if not isinstance(v, bytes)] for s in published]
+    shares = [[v for v in s.values if not isinstance(v, bytes)] for s in published]
     return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
 
 
 def _read_plain(view: SymbolicView, value: Any) -> None:
     """Add a fact, or a number with everything that is packed into it."""
     view.facts.append("a number" if isinstance(value, Form) else value)
-    for number in slots(value) if isinstance(value, Form) else ():
-        view.numbers.append(number)
-        view.given.append(number)
+    if isinstance(value, Form):
+        view.numbers += value.slots
+        view.given += value.slots
 
 
 def _opened(trace: Trace, found: Iterable[Any], texts: Set[bytes]) -> Iterator[Form]:
@@ -257,41 +254,45 @@ def _read_box(view: SymbolicView, box: Box, opened: bool) -> None:
         view.hints += box.hints
     else:
         view.facts.append("a locked box")
-    view.given.append(Form.of(box.randomiser if opened else box.content + box.randomiser))
+    view.given.append(Form.of(box.randomiser) if opened else box.closed)
 
 
-def _tried(view: SymbolicView, read: Sequence[Box], held: Set[int], boxes: set[int]) -> Iterator[list[Form]]:
+def _tried(view: SymbolicView, members: Set[str], read: Sequence[Box], held: Set[int]) -> Iterator[list[Form]]:
     """Yield the exponents found by trying: of boxes, and of products of boxes, in which nothing else is unknown.
 
     A product that the members can make has a whole number of each box; which of them leave nothing else is linear
     algebra. Every box that was raised has to be seen.
     """
+    if not any(box.trials for box in read):
+        return
+    messages = [s for s in view.trace.sent if s.sender in members or s.to in members]
+    seen = {id(v) for s in messages for v in s.values}
     span = Span()
     raised: list[Box] = []
     for box in read:
         hidden = Form.of(box.randomiser if box.n in held else box.plain + box.randomiser)
-        rest = {s.name: c for s, c in hidden.terms.items() if s.kind != "product" and s not in view.known}
+        rest = {s: c for s, c in view.unknown(hidden).items() if s.kind != "product"}
         if not rest and not box.trials:
             continue
         raised.append(box)
         used = span.add(rest)
         if used is not None:
-            yield _exponents(view, [(raised[i], -c) for i, c in used.items()] + [(box, fmpq(1))], boxes)
+            yield _exponents(view, [(raised[i], -c) for i, c in used.items()] + [(box, 1)], seen)
 
 
-def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], boxes: set[int]) -> list[Form]:
+def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], seen: Set[int]) -> list[Form]:
     """Return the unknown exponents of a product of powers, one for each box that was raised; none if one is unseen."""
-    whole = lcm(*(int(c.q) for _, c in product))
+    whole = lcm(*(c.denominator for _, c in product))
     found: dict[int, Number] = {}
     for box, c in product:
         for base, k in box.trials:
-            if id(base) not in boxes:
+            if id(base) not in seen:
                 return []
             found[id(base)] = found.get(id(base), 0) + k * int(c * whole)
     return [k for k in found.values() if isinstance(k, Form) and view.unknown(k)]
 
 
-def _rank(rows: Iterable[Mapping[str, int]]) -> int:
+def _rank(rows: Iterable[Mapping[Symbol, int]]) -> int:
     span = Span()
     for row in rows:
         span.add(row)

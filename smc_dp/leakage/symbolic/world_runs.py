@@ -30,13 +30,17 @@ class WorldRuns:
         self._linear: dict[tuple[int, int], Mapping[str, Form]] = {}  # by run and smallest party
 
     def trace(self, world: World) -> Trace:
-        """Return the run in this world."""
+        """Return the run in this world; worlds with the same answers to all that was asked share theirs."""
         if world not in self.traces:
-            made = self._run(world)
-            if self.parties <= FEW_PARTIES or not self.traces:
-                made.check_bytes(self._run(world, "other bytes"))
-            self.traces[world] = made
+            shared = next((made for made in self.traces.values() if made.tape.fits(world)), None)
+            self.traces[world] = shared or self._checked_run(world)
         return self.traces[world]
+
+    def _checked_run(self, world: World) -> Trace:
+        made = self._run(world)
+        if self.parties <= FEW_PARTIES or not self.traces:
+            made.check_bytes(self._run(world, "other bytes"))
+        return made
 
     def _run(self, world: World, salt: str = "") -> Trace:
         return run_symbolically(self.protocol.program, self.model, self.p, world, salt, self.pattern)

@@ -5,8 +5,12 @@ Everything else in a symbolic run stays unknown.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
+from typing import TypeAlias
+
+Question: TypeAlias = tuple[int] | tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -15,6 +19,12 @@ class World:
 
     permutations: tuple[tuple[int, ...], ...]
     ranks: tuple[int, ...]
+
+    def answer(self, question: Question) -> Hashable:
+        """Return a permutation, by its place, or whether one number is smaller than another, by their places."""
+        if len(question) == 1:
+            return self.permutations[question[0]]
+        return self.ranks[question[0]] < self.ranks[question[1]]
 
 
 def all_worlds(K: int, count: int) -> list[World]:

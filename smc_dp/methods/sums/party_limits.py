@@ -78,6 +78,6 @@ def _refuse(K: int, t: int, D: int) -> NoReturn:
         ways.append(f"at least {more} parties")
     fields = {
         "wanted": f"at most {most_dropouts(K, t)}",
-        "instead": f". For {D}, take {', or '.join(ways)}" if ways else "",
+        "instead": f". To let {D} drop out, take {', or '.join(ways)}" if ways else "",
     }
     raise InputError("dropouts.too_many", parties=K, colluders=t, got=D, **fields)

@@ -58,6 +58,7 @@ def test_the_names_are_those_of_the_command(command: Callable[..., int | None], 
 def test_a_file_with_the_name_of_a_parameter_is_no_option_in_a_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert "label" not in Invocation(train_together, {"bounds": Path("label")}).names()
     (tmp_path / "methods").touch()
     assert main(["lab", "compare", "--methods", "newton", "--out", "methods"]) == 2
     assert capsys.readouterr().err.startswith("error: methods: ")

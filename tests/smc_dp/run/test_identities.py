@@ -13,6 +13,7 @@ import pytest
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.curator import CURATOR_NAME
+from smc_dp.cli.identities import new_identities
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
 from smc_dp.run import identities
@@ -179,9 +180,12 @@ def test_one_name_makes_a_private_key_and_a_line_to_hand_over_and_writes_over_no
         assert f"{min(kept)}: exists already" in capsys.readouterr().err
         assert {path.name: path.read_text() for path in tmp_path.iterdir()} == kept
         (tmp_path / left).unlink()
-    for name in ("../north", "north pole", ""):
-        assert main(["identities", "new", name]) == 2
+    for names in (["../north"], ["north pole"], [""]):
+        assert main(["identities", "new", *names]) == 2
         assert list(tmp_path.iterdir()) == []
+    with refused("identities.one_party", party="south"):
+        new_identities(["north", "south"])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_one_key_and_one_line_are_read_back(tmp_path: Path) -> None:

@@ -91,12 +91,11 @@ def test_words_say_what_is_new_and_of_whom() -> None:
     assert said["PaillierKey"] == ()
     assert said["Relay"] == (
         f"The coalitions P1 + charlie and P2 + charlie each {IN_SOME_CASES} can compute the others' sizes and who is "
-        "smallest, which is more than the result and their own inputs tell.",
+        "smallest (*).",
     )
     assert said["Slot"] == (
         "charlie drew pi_2.",
-        "The coalitions P1 + charlie and P2 + charlie each can compute the others' sizes and who is smallest, "
-        "which is more than the result and their own inputs tell.",
+        "The coalitions P1 + charlie and P2 + charlie each can compute the others' sizes and who is smallest (*).",
     )
     assert c.knows[0].sentence(("charlie",)) == "charlie knows nothing of the secrets of others."
 

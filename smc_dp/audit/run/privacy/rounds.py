@@ -158,14 +158,15 @@ def _words(found: DerivedParameters, H: int) -> str:
     most, classes = sum_bounds(found), found.public.classes
     of = f"{found.public.dimension} features and {classes} classes" if classes else "least squares"
     parts = dict.fromkeys(
-        f"at most {b.gradient} to the gradient and {b.curvature} to the curvature, where a sum has both"
+        f"In a sum of gradient and curvature, one record contributes at most {b.gradient} to the gradient and "
+        f"{b.curvature} to the curvature."
         if b.curvature
-        else f"at most {b.gradient} to the gradient, where a sum has no curvature"
+        else f"In a sum of the gradient alone, one record contributes at most {b.gradient}."
         for b in most
     )
     return (
-        f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of {of}. One record contributes "
-        f"{', '.join(parts)} (L2 norm, in steps of the fixed-point grid). The guarantee counts the noise shares of "
+        f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of {of}. {' '.join(parts)} These "
+        f"are L2 norms, in steps of the fixed-point grid. The guarantee counts the noise shares of "
         f"H = {H} honest parties."
     )
 

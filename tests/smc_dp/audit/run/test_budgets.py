@@ -165,7 +165,8 @@ def test_the_command_says_it_on_the_page_and_in_json(charged: Folders, ledgers: 
     assert Fraction(first["spent_before"]) < Fraction(first["spent_after"]) < Fraction(first["limit"])
     assert {found["spent_after"] for found in others} == {first["spent_after"]}
     written = target.read_text(encoding="utf-8").replace("<wbr>", "")  # where a long word may be broken
-    assert "north-0, north-1, north-2: before 0.8366" in written  # said once for all that stand alike
+    assert "north-0, north-1, north-2: charged: epsilon " in written
+    assert "0.836639 spent before this run" in written  # said once for all that stand alike
     assert first["head"] in written
     assert "The account of records counts every release" in written
 
@@ -174,7 +175,7 @@ def test_whose_account_it_is_stands_beside_the_figures(audited: AuditedRun, ledg
     """That of records, whatever the adjacency, and that of parties for what protects all records of one."""
     found = by_party(ledgers, audited)["north-0"]
     assert found.charged is not None
-    assert "spent in the account (record, replace)" in budget_report.budget_sentence(found)
-    for unit, adjacency, account in (("record", "addremove", "record, replace"), ("party", "party", "party, party")):
+    assert "In the account of records" in budget_report.budget_sentence(found)
+    for unit, adjacency, account in (("record", "addremove", "records"), ("party", "party", "parties")):
         other = replace(found.charged, guarantee=replace(found.charged.guarantee, unit=unit, adjacency=adjacency))
-        assert f"spent in the account ({account})" in budget_report.budget_sentence(replace(found, charged=other))
+        assert f"In the account of {account}, " in budget_report.budget_sentence(replace(found, charged=other))

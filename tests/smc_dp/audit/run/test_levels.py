@@ -66,6 +66,8 @@ def lines(report: AuditReport) -> list[str]:
 
 
 def test_each_level_is_reached_by_what_it_takes(given: Given, whole: AuditReport) -> None:
+    folder = load_evidence(given.folders.run, given.identities.parent)  # a folder stands for its identities.json
+    assert folder.pinned == load_evidence(given.folders.run, given.identities).pinned is not None
     alone = given.report(identities=False)
     assert (number(alone), missing(alone)) == (1, [Fault("level.identities_not_given")])
     signed = given.report()

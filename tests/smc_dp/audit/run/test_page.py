@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +83,10 @@ def test_a_failed_check_is_said_first_and_written_all_the_same(charged: Folders,
     assert "PASSED" not in found
     assert NO_PROOF in found
     assert found.count("FAILED: ") == 2  # at the top, and under the levels
+    transcript = run / "transcript.jsonl"
+    transcript.write_bytes(transcript.read_bytes()[:-200])
+    _, found = reported(Folders(run, charged.views), tmp_path / "cut.html")
+    assert re.search("FAILED: files: transcript.jsonl .*; sender-chain at line .*; also failed: schema, ", found)
 
 
 def test_what_is_no_release_is_said(report: AuditReport, charged: Folders) -> None:

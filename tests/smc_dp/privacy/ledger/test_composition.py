@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from scipy.stats import norm
 
@@ -58,15 +59,26 @@ def test_rho_adds_exactly_and_is_converted_once() -> None:
     assert found.delta == DELTA
     assert found.how == RENYI
     assert found.epsilon < epsilon_for(Fraction(3, 100), DELTA)
-    # Canonne, Kamath and Steinke 2020, proposition 12, at the best order among many more than dp-accounting tries
+    # Canonne, Kamath and Steinke 2020, proposition 12, at the best order among many more
     rho = 0.03
     orders = (1 + k / 1000 for k in range(100, 200_000))
     finest = min(rho * a + math.log1p(-1 / a) - math.log(float(DELTA) * a) / (a - 1) for a in orders)
     assert finest <= found.epsilon < finest + 0.001
 
 
+@pytest.mark.parametrize("delta", [1e-300, 1e-12, 1e-5, 0.3, 0.99])
+def test_the_conversion_by_orders_is_that_of_dp_accounting(delta: float) -> None:
+    from dp_accounting.dp_event import ZCDpEvent  # a second that the collection of tests need not wait
+    from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
+
+    for rho in np.logspace(-12, 12, 49).tolist():
+        accountant = RdpAccountant()
+        accountant.compose(ZCDpEvent(rho))
+        assert composition._by_orders(rho, delta) == accountant.get_epsilon(delta)
+
+
 def test_the_exact_conversion_serves_where_orders_do_not_reach() -> None:
-    found = bound([zcdp("1e-9")] * 2, DELTA)  # the best order lies beyond those that dp-accounting tries
+    found = bound([zcdp("1e-9")] * 2, DELTA)  # the best order lies beyond those that are tried
     assert found.how == ZCDP
     assert found.epsilon == epsilon_for(Fraction(2, 10**9), DELTA)
 

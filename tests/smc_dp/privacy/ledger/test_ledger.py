@@ -696,6 +696,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["ledger", "init", str(tmp_path / "y"), *wrong]) == 2
     assert main(["ledger", "init", file, "--budget", "1"]) == 2
     assert main(["ledger", "init", str(tmp_path / "z"), "--budget", "1", "--delta", "1e-12"]) == 0
+    assert capsys.readouterr().out.endswith("z. Limit: epsilon 1, delta 1e-12\n")
     assert main(["ledger", "show", str(tmp_path / "z")]) == 0
     assert "Limit: epsilon 1, delta 1e-12; nothing has been charged\n" in capsys.readouterr().out
 

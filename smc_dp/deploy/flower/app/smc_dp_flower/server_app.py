@@ -20,11 +20,12 @@ _LOOKS = 0.2  # seconds between two looks at what has come
 def main(grid: Grid, context: Context) -> None:
     """Give turns until every site has ended."""
     said = context.run_config
-    relay = TurnRelay(str(said["store"]), str(said["names"]).split(), float(said["pause"]))
+    names = str(said["names"]).split()
+    relay = TurnRelay(str(said["store"]), names, float(said["pause"]))
     asked: dict[str, str] = {}
     count, began = 0, time.monotonic()
     while not relay.over:
-        nodes = {node.name: node.node_id for node in grid.get_nodes()}
+        nodes = {node.name: node.node_id for node in grid.get_nodes()} if relay.due(names) else {}
         due = relay.due(nodes)
         sent = grid.push_messages([_message(relay.question(name), nodes[name], relay.lost) for name in due])
         asked.update((found, name) for found, name in zip(sent, due, strict=False) if found)
