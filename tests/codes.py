@@ -17,6 +17,7 @@ from string import Formatter
 
 from protocols.errors import Fault, load_sentences
 from smc_dp.core.errors import InputFault
+from tests.layers import nodes, parsed
 
 ROOT = Path(__file__).resolve().parent.parent
 CODE = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
@@ -72,15 +73,9 @@ def _fields(node: ast.Call) -> frozenset[str] | None:
     return None if None in names else frozenset(name for name in names if name is not None)
 
 
-@cache
-def nodes(source: str) -> tuple[ast.AST, ...]:
-    """Return all nodes of a source; each file is looked through three times."""
-    return tuple(ast.walk(ast.parse(source)))
-
-
 def calls_in(source: str, file: str) -> Iterator[CodedCall]:
     """Yield the calls in the source of a file that make a fault of a literal code."""
-    for node in nodes(source):
+    for node in nodes(parsed(source)):
         if isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             codes = [text for text in map(_literal, node.args) if text is not None and CODE.fullmatch(text)]
@@ -90,7 +85,7 @@ def calls_in(source: str, file: str) -> Iterator[CodedCall]:
 
 def uncoded_in(source: str, file: str) -> Iterator[tuple[str, int, str]]:
     """Yield file, line and sentence of each error with a sentence where its code should stand."""
-    for node in nodes(source):
+    for node in nodes(parsed(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CODED:
             texts = [text for text in map(_literal, node.args) if text is not None]
             written = [argument for argument in node.args if isinstance(argument, ast.JoinedStr)]
@@ -100,7 +95,7 @@ def uncoded_in(source: str, file: str) -> Iterator[tuple[str, int, str]]:
 
 def literals_in(source: str) -> set[str]:
     """Return all literals in the source of a file that could be codes."""
-    texts = {_literal(node) for node in nodes(source) if isinstance(node, ast.Constant)}
+    texts = {_literal(node) for node in nodes(parsed(source)) if isinstance(node, ast.Constant)}
     return {text for text in texts if text is not None and CODE.fullmatch(text)}
 
 

@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -248,9 +248,15 @@ def room(module: str) -> str:
     return ".".join(parts[:2]) if parts[0] == "smc_dp" else parts[0]
 
 
-@lru_cache(maxsize=1)
+@cache
+def parsed(source: str) -> ast.Module:
+    """Return the tree of a file; each rule and several tests look at the same one."""
+    return ast.parse(source)
+
+
+@cache
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """Return all that is in the tree of a file; each rule looks at the same one."""
+    """Return all that is in a tree."""
     return tuple(ast.walk(tree))
 
 
@@ -269,7 +275,7 @@ def imports(tree: ast.AST, module: str) -> Iterator[tuple[int, str]]:
 @cache
 def imported(source: str, module: str) -> frozenset[str]:
     """Return the names that a file imports at any depth; several tests look at the graph."""
-    return frozenset(name for _, name in imports(ast.parse(source), module))
+    return frozenset(name for _, name in imports(parsed(source), module))
 
 
 def called(node: ast.Call) -> str:
@@ -412,7 +418,7 @@ def flags(tree: ast.AST, module: str) -> Iterator[str]:
 
 def faults(source: str, module: str) -> list[str]:
     """Return everything that is wrong with a file."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     checks = (wrong_imports, wrong_statements, mutable_state, changed_constants, arithmetic, flags)
     return [fault for check in checks for fault in check(tree, module)]
 

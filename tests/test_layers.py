@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import layers
 import pytest
-from layers import (
+
+import smc_dp
+from tests import layers
+from tests.layers import (
     BY_FILE,
     FOUNDATIONS,
     GENERIC,
@@ -21,8 +23,6 @@ from layers import (
     files,
     fits,
 )
-
-import smc_dp
 
 # Every room that reports something makes blocks of `pages`, and an estimator names coefficients as a release does.
 MOST_ROOMS, MOST_ARROWS = 20, 105

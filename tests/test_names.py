@@ -15,6 +15,8 @@ import typer
 import typer.main
 
 from smc_dp.cli.main import app
+from tests.codes import sources
+from tests.layers import nodes, parsed
 
 ROOT = Path(__file__).resolve().parents[1]
 # The symbolic engine puts its own keys in place of the real ones, by their names; a wire message keeps its name.
@@ -106,12 +108,6 @@ FORBIDDEN_FIRST = ("What", "Whether", "How", "Who", "All", "As", "The same", "Ca
 Names = dict[str, list[str]]
 
 
-@cache
-def sources() -> dict[str, str]:
-    files = sorted(path for package in ("protocols", "smc_dp") for path in (ROOT / package).rglob("*.py"))
-    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files}
-
-
 class Said(NamedTuple):
     """Names and first lines of docstrings in a file.
 
@@ -129,9 +125,9 @@ class Said(NamedTuple):
 @cache
 def said_in(source: str) -> Said:
     """What a file says, read once for all tests."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     keys, summaries = list[str](), list[str]()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Dict):
             keys += [k.value for k in node.keys if isinstance(k, ast.Constant) and isinstance(k.value, str)]
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
