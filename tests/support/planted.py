@@ -37,7 +37,7 @@ import contextlib, gc, importlib, json, os, signal, sys
 import cbor2, cryptography.hazmat.primitives.ciphers.aead, dp_accounting.pld.privacy_loss_distribution, flint, gmpy2
 import hypothesis, jinja2, nacl.bindings, numpy, phe
 import pyarrow.parquet, pydantic.main, pytest, rich.console, scipy.optimize, scipy.special, scipy.stats
-import sklearn.linear_model, sqlite3, statsmodels.api, syrupy, typer, unittest.mock, xdist.plugin
+import sklearn.linear_model, sqlite3, statsmodels.discrete.discrete_model, syrupy, typer, unittest.mock, xdist.plugin
 gc.set_threshold(50_000, 10, 10)
 seconds, log_file, folder = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 lines, answers, parent = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w"), os.getpid()

@@ -230,7 +230,7 @@ class Sites:
     clock: Clock = field(default_factory=Clock)
     relay: RelayStore = field(default_factory=RelayStore)
     options: Mapping[str, Any] = field(default_factory=dict)
-    most_turns: int = 5000
+    most_turns: int = 500
 
     def __post_init__(self) -> None:
         given = approvals(self.study)
