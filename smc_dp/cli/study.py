@@ -56,7 +56,7 @@ def new_study(
         list[str],
         typer.Option(
             metavar="NAME.pub|NAME=PUBLICKEY",
-            help="A party and its public key. Repeat it for each party, in the order of the study.",
+            help="A party and its public key. Repeat it for each party. The study lists them in this order.",
         ),
     ],
     bounds: Annotated[Path, typer.Option(help="TOML file of public bounds, categories and classes.")],

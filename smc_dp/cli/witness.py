@@ -128,7 +128,7 @@ def recover_ledger(
         list[Path] | None, typer.Option(metavar="STUDY", help="A study that the heads name; repeat it.")
     ] = None,
 ) -> None:
-    """Charge a copy of a lost ledger, or a new one. The charge is for what its witnesses have seen.
+    """Replace a lost ledger by an older copy or a new one, and charge what the witnesses have seen.
 
     If the heads of one witness explain every charge since the copy, each of these sessions is charged in full. In every
     other case, and without --seen, the whole budget is charged. Keep a copy of the file: nothing takes that back.
