@@ -179,9 +179,8 @@ def _folds(y: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 def _losses(rows: Rows, scores: Array) -> tuple[Array, Array]:
     """Return the weighted softmax loss of each row, (n,), and its gradient by the scores, (n, C)."""
-    from scipy.special import log_softmax
-
-    logs, index = log_softmax(scores, axis=1), np.arange(len(rows))
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    logs, index = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), np.arange(len(rows))
     slopes = np.exp(logs)
     slopes[index, rows.y] -= 1
     loss = -logs[index, rows.y]

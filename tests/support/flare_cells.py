@@ -20,8 +20,6 @@ from nvflare.fuel.f3.cellnet.cell import Cell
 from nvflare.fuel.f3.cellnet.fqcn import FQCN
 from nvflare.fuel.sec.authn import set_add_auth_headers_filters
 
-from smc_dp.deploy.flare.relay import RelayController
-from smc_dp.deploy.flare.site import asks
 from smc_dp.deploy.relay_wire import LONGEST_WAIT
 from support.relay_carriers import serve
 
@@ -54,6 +52,8 @@ class Jobs:
     """Jobs of all sites. Each asks the relay what the carrier of its site, in another process, asks it."""
 
     def __init__(self, port: str, sites: list[str]) -> None:
+        from smc_dp.deploy.flare.site import asks  # each process loads its own end
+
         self._asks = {}
         for site in sites:
             started(port, site)
@@ -70,6 +70,8 @@ def main() -> None:
     """Run the relay of a study with this folder of its own, or the jobs of its sites."""
     kind, port, folder, *rest = sys.argv[1:]
     if kind == "relay":
+        from smc_dp.deploy.flare.relay import RelayController
+
         started(port, FQCN.ROOT_SERVER)
         controller = RelayController(*rest)
         controller.start_controller(engine_of(started(port, FQCN.ROOT_SERVER, JOB), Path(folder)))

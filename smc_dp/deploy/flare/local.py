@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from smc_dp.core.documents import Document, read_document
 from smc_dp.core.errors import InputError, shown
 from smc_dp.deploy.fields import Duration, SiteName
-from smc_dp.deploy.join import SiteFiles
-from smc_dp.deploy.study import JointStudy
+
+if TYPE_CHECKING:  # the relay does without them
+    from smc_dp.deploy.join import SiteFiles
+    from smc_dp.deploy.study import JointStudy
 
 FOLDER = "smc_dp"
 RELAY_FILE = "relay.toml"
@@ -86,6 +88,9 @@ def details(local: Path, study: object, who: str) -> Path | None:
 
 def site_files(local: Path, study: str, site: str) -> tuple[Path, SiteFiles]:
     """Return the file of the study and the site's own files; raise InputError, also where the study is another one."""
+    from smc_dp.deploy.join import SiteFiles  # a second that the relay need not wait
+    from smc_dp.deploy.study import JointStudy
+
     if not _FLARE_NAME.fullmatch(site):
         raise InputError("flare.no_names", got=shown(site))
     path = _own(local, study) / f"{site}.toml"

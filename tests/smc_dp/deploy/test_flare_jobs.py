@@ -110,7 +110,10 @@ def hostile_jobs(sites: FlareSites) -> list[Path]:
     code = job(sites, "code", "evil.Evil", sites.study.digest)
     (code / "app" / "custom").mkdir()
     (code / "app" / "custom" / "evil.py").write_text(EVIL)
-    return [code, job(sites, "class", NOT_LISTED, sites.study.digest), job(sites, "study", EXECUTOR, other)]
+    study = job(sites, "study", EXECUTOR, other)
+    meta = json.loads((study / "meta.json").read_text())  # any site refuses it: one of them is asked
+    (study / "meta.json").write_text(json.dumps({**meta, "deploy_map": {"app": ["server", "site-1"]}}))
+    return [code, job(sites, "class", NOT_LISTED, sites.study.digest), study]
 
 
 def check_refusals(sites: FlareSites, hostile: list[Path]) -> None:
