@@ -57,8 +57,8 @@ def sign_head(
 ) -> None:
     """Sign the head of a ledger for a witness. Its proof says that it extends what this witness has seen.
 
-    The head shows the number of entries and of charges, and nothing else of them. One identity has one ledger that
-    others witness.
+    The head shows the number of entries and of charges, and nothing else of them. Have only one
+    ledger witnessed for each identity.
 
     \b
     Examples:
@@ -78,7 +78,8 @@ def sign_head(
     made = HeadRequest.make(read_history(file), identity, old, digest)
     write_new(out, made.encode(), f"head {out}")
     print(f"Written: {out}. Hand it to a witness, which runs `smc-dp ledger cosign`.")
-    print(f"Key of this log, for a witness over HTTP: {key_of(identity.public, made.head.origin).text}")
+    public = key_of(identity.public, made.head.origin).text
+    print(f"A witness that is a web service needs this public key of the ledger: {public}")
 
 
 def keep_witness(

@@ -181,10 +181,9 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "For each coalition below there is an algorithm, the simulator. From values that the coalition may know, it "
-        "makes up all that the coalition sees. So the coalition learns nothing else."
+        "For each coalition below there is an algorithm, the simulator. It makes up all that the coalition sees, from "
+        f"these values alone: {claim.simulated_from}. So the coalition learns nothing else. The coalitions:"
     )
-    yield Prose(f"The values are {claim.simulated_from}. The coalitions are:")
     yield Bullets(tuple(claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
         yield Prose(f"It assumes {assumed}.")

@@ -238,7 +238,7 @@ def missing_for_next_level(report: AuditReport) -> str:
         return ""
     if any(fault.code == "level.check_failed" for fault in level.missing):
         return f"Level {level.number} of 3 ({level.name}) was not reached, because checks failed."
-    return f"To reach level {level.number} of 3 ({level.name}), the audit lacks: {_reasons(level)}."
+    return f"For level {level.number} of 3 ({level.name}) the audit lacks: {_reasons(level)}."
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:
