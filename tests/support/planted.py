@@ -51,7 +51,7 @@ class Forks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session):
         phases = set(hypothesis.Phase) - {hypothesis.Phase.shrink, hypothesis.Phase.explain}  # any failure tells enough
-        hypothesis.settings.register_profile("any failure", hypothesis.settings(), phases=phases)
+        hypothesis.settings.register_profile("any failure", hypothesis.settings(), phases=phases, database=None)
         hypothesis.settings.load_profile("any failure")
         for line in lines:
             kept, options, tests = json.loads(line)
@@ -157,6 +157,7 @@ class Planter:
         variables = {**os.environ, "PYTHONPATH": str(self.root)}
         variables.pop("PYTHONDONTWRITEBYTECODE", None)
         variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        variables["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / ".hypothesis")  # a second for its table of characters
         self._log, self._planted = folder / "log", 0
         self._temporary = tempfile.TemporaryDirectory(prefix="planted-")  # sockets need short paths
         self._kept: list[str] = []

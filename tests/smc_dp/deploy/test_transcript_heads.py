@@ -12,7 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from support import sites
+from support import audits, sites
 from support.hubs import At, HubCarrier, body
 from support.relay_carriers import PassingCarrier
 from support.sites import LINEAR, MESSAGES, Sites
@@ -20,7 +20,7 @@ from support.sites import LINEAR, MESSAGES, Sites
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.checks import audit_run
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core.errors import InputFault
 from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.ledger_heads import MOST_HEAD_BYTES, may_carry, own_witness
@@ -46,7 +46,7 @@ def folder(curator_run: Sites, tmp_path: Path) -> Path:
 
 
 def outcome(folder: Path) -> CheckOutcome:
-    return next(found.outcome for found in audit_run(folder).findings if found.check.name == "cosigned")
+    return audits.outcome("cosigned", load_evidence(folder))
 
 
 def root_of(lines: Sequence[bytes]) -> bytes:
