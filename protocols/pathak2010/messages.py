@@ -96,7 +96,10 @@ class Half(Message):
 
 @message("1.6", CURATOR >> PARTY)
 class Match(Message):
-    """Two blinded places that meet in the next comparison. They are uniform to a party, which does not know pi_2."""
+    """Two places after both permutations, whose sizes are compared next.
+
+    They are uniform to a party, which does not know pi_2.
+    """
 
     left: Annotated[int, masked("index")]
     right: Annotated[int, masked("index")]

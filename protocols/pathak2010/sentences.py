@@ -133,6 +133,8 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "L', M": "bits of a share of a size; 2**64, modulus of the published sum",
         "holder, chooser": "Charlie and P_1 in a comparison of x and y: the holder has the key and learns the answer",
         "[y_i], [c_i]": "encrypted bits of y; encrypted numbers of which one is zero if the answer is yes, blinded by "
-        "the chooser. delta_a is its random bit, which decides whether yes means x < y or x > y",
+        "the chooser",
+        "delta_a": "random bit of the chooser, which decides whether yes means x < y or x > y",
+        "grid": "numbers are rounded to multiples of a fixed step, such as 2**-40, and computed with as integers",
     }
 )

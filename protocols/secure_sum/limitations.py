@@ -154,8 +154,8 @@ LIMITATIONS = (
         applies=_may_drop_out,
     ),
     Limitation(
-        "Parties that refuse to answer can stop a sum. The ledgers get its cost back only if the others go on "
-        "without the missing parties, and enough of them sign that this sum was given up."
+        "Parties that refuse to answer can stop a sum. The charge for that sum is taken back only if the "
+        "others go on without the missing parties, and enough of the others sign that this sum was given up."
     ),
     Limitation(
         "A party that goes back to an old state loses the protection of its masks. A folder of counters at each site "

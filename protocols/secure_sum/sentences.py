@@ -57,7 +57,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
         "K, t, D": "numbers of parties, of those that may collude with Charlie, and of those that may drop out",
-        "Q (quorum), T (threshold)": "signatures that a list of survivors needs; shares that open a secret",
+        "Q (quorum), T (threshold)": "number of signatures that a list of survivors needs; number of shares "
+        "that open a secret",
         "honest": "number of honest parties whose noise the privacy guarantee counts",
         "z_j": "numbers of party P_j plus its noise",
         "mask": "random numbers that hide z_j. P_j shares one mask with each other party: one of the two adds it and "

@@ -30,8 +30,8 @@ _RULE = (
 AS_PUBLISHED, RULES_BROKEN = "as published", "attacked"
 IN_ITS_PLACE, CONTROL = "what stands here in its place", "the control"
 NO_FIX = (
-    "Inside the paper's design there is no fix: the attack is known to succeed against {versions} as well. What fixes "
-    "it is another function."
+    "Inside the paper's design there is no fix: the attack is known to succeed against {versions} as well. To "
+    "prevent it, the parties have to compute another result, such as a secure sum."
 )
 TRIALS = "Successes in trials from fresh randomness"
 _HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "a guess")
@@ -92,6 +92,7 @@ def _section(
 ) -> Section:
     facts = FactList(
         (
+            ("Flaw as published" if attack.is_of_publication else "Flaw", attack.flaw),
             ("Attacker", f"{attack.attacker}. Its knowledge: only {attack.takes}"),
             ("Success", attack.success),
             ("When it works", attack.when),
@@ -103,7 +104,6 @@ def _section(
     return Section(
         f"{attack.name}: {attack.breaks}",
         (
-            Prose(attack.flaw),
             facts,
             Section(f"How {attack.name} goes", (Bullets(attack.steps, numbered=True),)),
             Section(f"Result of {attack.name}", (*figured, *reading)),

@@ -29,7 +29,8 @@ def function_source(function: StepCode) -> str:
 def step_notes(attack: MeasuredAttack) -> tuple[str, ...]:
     """Return the paragraphs written about the broken step.
 
-    These are the notes that the attack names; where it names none, the docstring of the module with the step.
+    These are the first ones of the notes that the attack names; where it names none, the docstring of the module with
+    the step.
     """
     found = tuple(paragraph for variant in attack.attacked[:1] for paragraph in _of_notes(attack, variant))
     if found or not attack.attacked:
@@ -53,6 +54,7 @@ def _of_notes(attack: MeasuredAttack, variant: Variant) -> Iterator[str]:
             under = note[1]
         if under in wanted and not paragraph.startswith("#"):
             yield strip_markup(paragraph)
+            under = ""
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:

@@ -46,9 +46,9 @@ def _describe_group() -> None:
     Two ledgers in one folder cannot both be charged for the same table. A table with one changed, added or removed cell
     or row counts as another table. This is a guard against accidents, not against intent.
 
-    A ledger converts the epsilon of each release to its own delta. The total of several releases is often less than
-    the sum of their epsilons. If no person is in two data sets of a party, the party may keep a
-    ledger for each.
+    A ledger has one delta, and states the epsilon of each release at that delta. The total of several releases is
+    often less than the sum of their epsilons. If no person is in two data sets of a party, the party may keep a ledger
+    for each.
     """
 
 

@@ -64,8 +64,9 @@ def plan_learning(
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="logistic, linear, describe: the NUMBER in `estimate ± NUMBER` that all intervals should have, per "
-            "standard deviation of a number. The plan says which epsilon and how many rows this needs.",
+            help="logistic, linear, describe: the width that all intervals should have (the NUMBER in `estimate ± "
+            "NUMBER`), where a number counts in its standard deviations. The plan says which epsilon and how many "
+            "rows this needs.",
         ),
     ] = None,
     cost: Annotated[

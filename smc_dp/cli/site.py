@@ -212,7 +212,7 @@ def give_up_study(
             )
         )
     if not found.settled and not found.charged:
-        print("The ledger still counts this session. Give the same command with --ledger to settle it.")
+        print("If this session was charged, the charge stands. Give the same command with --ledger to settle it.")
 
 
 def _states(study_file: Path, state: Path | None) -> list[Path]:

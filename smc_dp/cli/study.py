@@ -56,7 +56,7 @@ def new_study(
         list[str],
         typer.Option(
             metavar="NAME.pub|NAME=PUBLICKEY",
-            help="A party and its public key. Repeat it for each party, in the order of the study.",
+            help="A party and its public key. Repeat it for each party. The study lists them in this order.",
         ),
     ],
     bounds: Annotated[Path, typer.Option(help="TOML file of public bounds, categories and classes.")],
@@ -281,7 +281,7 @@ def provision_study(
     provisioning kit has the job and the policies of all sites. flower: the provisioning kit has the app, the
     certificate of the SuperLink and the keys of the SuperNodes.
 
-    One nats-server serves many studies. With the provisioning kit that it runs from as --out, the study is added to it.
+    One nats-server serves many studies. To add a study to one that runs, give its provisioning kit as --out.
 
     \b
     Examples:
@@ -297,7 +297,7 @@ def provision_study(
     if engine == "nats":
         found = _read(study_file)
         handed = nats.provision_relay(found, out)
-        print(f"Next steps: {nats.readme_of(found, out)}. SECRET: all other files in {out}.")
+        print(f"Next steps: {nats.readme_of(found, out)}. Everything else in {out} is SECRET.")
     elif engine == "flare":
         handed = flare.provision_flare(_read(study_file), out)
         print(f"Next steps: {out / flare.README}. Nothing in {out} is secret.")
@@ -307,7 +307,7 @@ def provision_study(
     else:
         raise InputError("engine.unknown", got=shown(engine))
     for folder in handed:
-        print(f"Hand over: {folder}")
+        print(f"Give this folder to its site, and to nobody else: {folder}")
 
 
 def open_relay(
@@ -325,7 +325,8 @@ def open_relay(
 ) -> None:
     """Open a study at its running relay. From then on sites can send and fetch.
 
-    The relay keeps so many megabytes of the study, and refuses what is more. The same command again changes nothing.
+    The relay keeps at most --most-megabytes of the study, and refuses what is more. The same command again
+    changes nothing.
 
     \b
     Examples:

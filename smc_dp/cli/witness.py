@@ -57,8 +57,8 @@ def sign_head(
 ) -> None:
     """Sign the head of a ledger for a witness. Its proof says that it extends what this witness has seen.
 
-    The head shows the number of entries and of charges, and nothing else of them. One identity has one ledger that
-    others witness.
+    The head shows the number of entries and of charges, and nothing else of them. Have only one
+    ledger witnessed for each identity.
 
     \b
     Examples:
@@ -78,7 +78,8 @@ def sign_head(
     made = HeadRequest.make(read_history(file), identity, old, digest)
     write_new(out, made.encode(), f"head {out}")
     print(f"Written: {out}. Hand it to a witness, which runs `smc-dp ledger cosign`.")
-    print(f"Key of this log, for a witness over HTTP: {key_of(identity.public, made.head.origin).text}")
+    public = key_of(identity.public, made.head.origin).text
+    print(f"A witness that is a web service needs this public key of the ledger: {public}")
 
 
 def keep_witness(
@@ -128,7 +129,7 @@ def recover_ledger(
         list[Path] | None, typer.Option(metavar="STUDY", help="A study that the heads name; repeat it.")
     ] = None,
 ) -> None:
-    """Charge a copy of a lost ledger, or a new one. The charge is for what its witnesses have seen.
+    """Replace a lost ledger by an older copy or a new one, and charge what the witnesses have seen.
 
     If the heads of one witness explain every charge since the copy, each of these sessions is charged in full. In every
     other case, and without --seen, the whole budget is charged. Keep a copy of the file: nothing takes that back.

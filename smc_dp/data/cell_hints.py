@@ -136,7 +136,7 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     if nothing != NO_HINT or not refused.column or len(text) > _LONGEST_ALIAS:
         return nothing
     known = " or ".join(map(toml_key, levels)) if len(levels) <= _MOST_NAMED else "one of the levels"
-    said = f"if {shown(text)} means {known}, write that in place of LEVEL and"
+    said = f"write the level that {shown(text)} means ({known}) in place of LEVEL, and"
     return Hint("", f"; {LINE}", choices=((said, _meaning(refused, "LEVEL")),))
 
 

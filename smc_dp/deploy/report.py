@@ -117,7 +117,7 @@ def _cost(agreement: Agreement) -> Iterator[str]:
 
 def _waiting(study: JointStudy, agreement: Agreement) -> Iterator[str]:
     greetings, messages = duration(study.deadlines.greetings), duration(study.deadlines.messages)
-    yield f"All must start within {greetings}. If one is missing then, the session ends, and nobody is charged."
+    yield f"All must start within {greetings}. If one has not started by then, the session ends, and nobody is charged."
     missing = agreement.threat_model.parties - agreement.threat_model.remaining
     going = f"the others go on without it, up to {missing} missing parties"
     rest = going if missing else "the session ends"

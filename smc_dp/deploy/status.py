@@ -41,7 +41,7 @@ class SiteStatus:
         if self.end is not None:
             return f"{self.name}: the study is over here, {self.end}" + (f": {self.why}." if self.why else ".")
         if not self.waiting:
-            return f"{self.name}: in {self.stage}, with nobody to wait for."
+            return f"{self.name}: in {self.stage}. Nobody is known to be missing."
         return f"{self.name}: in {self.stage}, waiting for {', '.join(self.waiting)} until {self.until}."
 
 

@@ -28,7 +28,7 @@ CASES_NOTE = (
 )
 SUBSETS_NOTE = (
     'What a part of a coalition knows, the coalition knows, too. The lines under "What is known now" do not repeat it. '
-    '"(*)": it is more than the result and their own inputs tell.'
+    'A mark "(*)" means: this is more than the result and the own inputs of the members tell.'
 )
 
 
@@ -180,7 +180,7 @@ def _described(vector: str, coordinates: Sequence[str], parties: Sequence[str]) 
     if not kind:
         return join_names(coordinates) if coordinates else name_secret(vector)
     if not owner.isdigit():
-        return f"the part {named} of the {kind}" if coordinates else f"the {kind}"
+        return f"the {kind} {named}" if coordinates else f"the {kind}"
     return f"{parties[int(owner) - 1]}'s {'size' if letter == 'n' else kind} {named}"
 
 

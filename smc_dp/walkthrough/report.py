@@ -43,6 +43,8 @@ HOW_TO_READ = (
     "enclose a ciphertext. The number behind it is its content, which only the named holders of the key can read.",
     "The knowledge so far comes last: for each participant, and for each coalition that shares all that its members "
     "saw, it says which secrets of the others they can work out. A step has a table of it only if a cell has changed.",
+    "After the steps come attacks, mostly on the protocol as it was published. Each is tried against that, and against "
+    "what the program does in its place.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
@@ -73,7 +75,11 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
         else "the parameters above"
     )
     name = protocol.program.name
-    worst = f" With others a coalition can know more: smc-dp lab matrix {name} shows the worst of all." if many else ""
+    worst = (
+        f" With other parameters a coalition can know more: smc-dp lab matrix {name} shows the worst of all."
+        if many
+        else ""
+    )
     symbols = (Section("Letters and words", (FactList(tuple(protocol.symbols.items())),)),) if protocol.symbols else ()
     made = (
         f"Made by smc-dp {__version__}, command lab walkthrough.",
@@ -175,10 +181,9 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "For each coalition below there is an algorithm, the simulator. From values that the coalition may know, it "
-        "makes up all that the coalition sees. So the coalition learns nothing else."
+        "For each coalition below there is an algorithm, the simulator. It makes up all that the coalition sees, from "
+        f"these values alone: {claim.simulated_from}. So the coalition learns nothing else. The coalitions:"
     )
-    yield Prose(f"The values are {claim.simulated_from}. The coalitions are:")
     yield Bullets(tuple(claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
         yield Prose(f"It assumes {assumed}.")

@@ -166,7 +166,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "distribution",
-        "For each coalition in the claim: is what it sees distributed like what the simulator of the proof makes up?",
+        "Is what each coalition in the claim sees distributed like what the proof makes up from the result alone?",
         distribution_of_code,
     ),
     Check(

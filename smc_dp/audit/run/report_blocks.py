@@ -52,7 +52,7 @@ from smc_dp.run.release_report import NO_PROOF
 
 NO_LEDGERS = "No ledgers were given (`ledgers`), so no budget is known."
 UNREADABLE_STATEMENT = "The privacy statement in release.json cannot be read."
-VIEWS = "A view holds the messages and secrets of one participant, as it recorded them."
+VIEWS = "Some checks need views. A view is a participant's own record of its messages and secrets."
 _NO_VIEWS, _FEW_VIEWS, _OTHER_CODE = (
     "no views were given",
     "too few views were given",
@@ -238,7 +238,7 @@ def missing_for_next_level(report: AuditReport) -> str:
         return ""
     if any(fault.code == "level.check_failed" for fault in level.missing):
         return f"Level {level.number} of 3 ({level.name}) was not reached, because checks failed."
-    return f"To reach level {level.number} of 3 ({level.name}), the audit lacks: {_reasons(level)}."
+    return f"For level {level.number} of 3 ({level.name}) the audit lacks: {_reasons(level)}."
 
 
 def _assured(report: AuditReport) -> Iterator[PageBlock]:

@@ -343,7 +343,11 @@ def _over_budget(standing: Standing, after: Standing, guarantee: Guarantee) -> O
     if without_rounding(guarantee.delta) > standing.limit.delta:
         return OverBudgetError("budget.other_delta", **fields, epsilon=epsilon, delta=delta)
     fields["at_delta"] = " at this delta" if standing.limit.delta else ""
-    fields["after"] = f"epsilon {digits_rounded_up(after.total.epsilon)}" if after.total else "more than this delta"
+    fields["after"] = (
+        f"epsilon {digits_rounded_up(after.total.epsilon)}"
+        if after.total
+        else "none, because the deltas add up to more than that of the limit"
+    )
     return OverBudgetError(
         "budget.passed", **fields, epsilon=epsilon, with_delta=f", delta {delta}" if guarantee.delta else ""
     )

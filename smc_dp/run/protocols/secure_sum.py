@@ -146,14 +146,14 @@ class SumTerms(ProtocolTerms):
             noise = "each party's own noise only"
         sparse = limits.has_sparse_graph
         how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
-        who_is_chosen = "colluding parties and drop-outs" if self.dropouts else "colluding parties"
-        chosen = f"{who_is_chosen} chosen beforehand" if sparse else "malicious parties chosen beforehand"
+        fixed = "colluding parties and drop-outs" if self.dropouts else "colluding parties"
+        chosen = f"{fixed} fixed before the run" if sparse else "no party taken over meanwhile"
         shares = "AES-256-CCM, " if sparse and self.dropouts else ""
         late = f"at most {self.dropouts} drop-out{'s' * (self.dropouts > 1)}" if self.dropouts else "no drop-outs"
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        hidden = " (not released, but unprotected)" if self.sizes == "hidden" else ""
+        hidden = " (though not released)" if self.sizes == "hidden" else ""
         sizes = f"numbers of rows{hidden}; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",

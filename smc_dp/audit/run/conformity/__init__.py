@@ -26,7 +26,7 @@ LINK_CHECKS: tuple[Check, ...] = (
     _check("participants", "Is every message between participants of the session?", links.check_participants, "lines"),
     _check(
         "sender-chain",
-        "Does each message continue its sender's own chain and count?",
+        "Does each message continue the chain of its sender, with the next number?",
         links.check_sender_chain,
         "lines",
     ),

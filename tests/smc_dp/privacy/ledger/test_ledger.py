@@ -680,7 +680,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ledger.reserve(DATA, "pathak2010", pure("0.25"), anew())
     assert main(["ledger", "check", file, "--epsilon", "0.75"]) == 0
     out = capsys.readouterr().out
-    assert [figure for figure in ("Entries: 2", "0.25 ", "0.75 ", "spent: 2") if figure not in out] == []
+    assert [figure for figure in ("Entries: 2", "0.25 ", "0.75 ", "spent: entry 2") if figure not in out] == []
     assert main(["ledger", "check", file, "--epsilon", "0.76"]) == 1
     capsys.readouterr()
     assert main(["ledger", "show", file]) == 0
