@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias
 from protocols.programs import Protocol
 from smc_dp.leakage.symbolic.hiding import weaken_view
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
-from smc_dp.leakage.symbolic.views import SymbolicView, result_view, symbolic_view
+from smc_dp.leakage.symbolic.views import SymbolicReading, SymbolicView, result_view
 from smc_dp.leakage.symbolic.world_runs import WorldRuns, setting_labels
 from smc_dp.leakage.symbolic.worlds import World
 
@@ -188,8 +188,13 @@ def all_coalitions(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 class _Views:
     """View of a coalition, and its view of the result alone."""
 
-    view: SymbolicView
+    reading: SymbolicReading
     result: SymbolicView
+
+    @property
+    def view(self) -> SymbolicView:
+        """View of the coalition."""
+        return self.reading.view
 
     @cached_property
     def weak(self) -> SymbolicView:
@@ -247,7 +252,7 @@ def _world_views(runs: WorldRuns, members: frozenset[str], worlds: Sequence[Worl
     views: dict[int, _Views] = {}
     for trace in map(runs.trace, worlds):
         if id(trace) not in views:
-            views[id(trace)] = _Views(symbolic_view(trace, members), result_view(trace, members))
+            views[id(trace)] = _Views(SymbolicReading(trace, members), result_view(trace, members))
     return [_WorldView(world, views[id(runs.trace(world))]) for world in worlds]
 
 
@@ -275,7 +280,8 @@ def _classes(
     if wanted < len(world_views):
         for here in world_views[:wanted]:
             result = [x for x in world_views if x.views.result.key_in(x.world) == here.views.result.key_in(here.world)]
-            close = [x for x in world_views if x.views.view.facts == here.views.view.facts and _key(x) == _key(here)]
+            facts = here.views.reading.facts
+            close = [x for x in world_views if x.views.reading.facts == facts and _key(x) == _key(here)]
             yield here, _Indistinguishable(close, [], result)
         return
     by_view, by_result = _grouped(world_views, _key), _grouped(world_views, lambda x: x.views.result.key_in(x.world))

@@ -175,47 +175,67 @@ class _Learnt:
         return frozenset(used.items()), frozenset((name, c) for name, c in rest.items() if c)
 
 
-def symbolic_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
-    """Return the joint view of the members, with what everybody sees: headers, and what is published."""
-    tape = trace.tape
-    known = {s for name in members for s in tape.coins.get(name, ())}
-    known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
-    messages = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
-    found = [v for s in messages for v in s.values]
-    own = {x for name in members for x in tape.secrets.get(name, ())}
-    held = {x.key for x in (*own, *found) if isinstance(x, Secret)}
-    texts = {v for v in found if isinstance(v, bytes)}
-    before = tape.strings.reached(members, texts)
-    rows = list(circuits.open_rows(tape.locked_rows, before, texts))
-    theirs = tape.strings.reached(members, texts | {x for key, row in rows for x in (key.tag, key.key, row.text)})
-    drawn = tape.permutations_of(theirs)
-    acquainted = tape.sources_of(before)
-    strangers = [tape.agreed_draws[source] for source in tape.sources_of(theirs) if source not in acquainted]
-    known |= tape.coins_of(theirs)
-    known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
-    view = SymbolicView(trace, frozenset(known), names=circuits.stranger_names(strangers))
-    view.facts += [(label, tape.images(label)) for label in sorted(drawn)]
-    view.facts += trace.headers
-    for value in found:
+class SymbolicReading:
+    """Reading of a run by the members of a coalition: facts, and the view with all that can be computed of them.
+
+    Everybody sees headers, and what is published. The view is made when it is asked for: most worlds differ in facts.
+    """
+
+    def __init__(self, trace: Trace, members: frozenset[str]) -> None:
+        self._trace, self._members, tape = trace, members, trace.tape
+        messages = [s for s in trace.sent if s.to in members or s.to == PUBLIC_NAME]
+        self._found = [v for s in messages for v in s.values]
+        own = {x for name in members for x in tape.secrets.get(name, ())}
+        self._held = {x.key for x in (*own, *self._found) if isinstance(x, Secret)}
+        self._texts = {v for v in self._found if isinstance(v, bytes)}
+        self._before = self._theirs = tape.strings.reached(members, self._texts)
+        self._rows = list(circuits.open_rows(tape.locked_rows, self._before, self._texts))
+        if self._rows:
+            opened = {x for key, row in self._rows for x in (key.tag, key.key, row.text)}
+            self._theirs = tape.strings.reached(members, self._texts | opened)
+        self._drawn = tape.permutations_of(self._theirs)
+        self.facts: list[Hashable] = [(label, tape.images(label)) for label in sorted(self._drawn)]
+        self.facts += trace.headers
+        self.facts += map(self._fact, self._found)
+        for key, row in self._rows:
+            self.facts.append(tuple(x if x in self._before else "a new string" for x in (key.tag, row.text)))
+            self.facts += map(self._fact, row.numbers)
+
+    def _fact(self, value: Any) -> Hashable:
         if isinstance(value, Box):
-            _read_box(view, value, value.n in held)
-        else:
-            _read_plain(view, value)
-    for tried in _tried(view, members, [v for v in found if isinstance(v, Box)], held):
-        more = view.given if len(tried) == 1 else view.hints
-        more += tried
-    for key, row in rows:
-        view.facts.append(tuple(x if x in before else "a new string" for x in (key.tag, row.text)))
-        for number in row.numbers:
+            return self._fact(value.content) if value.n in self._held else "a locked box"
+        return "a number" if isinstance(value, Form) else value
+
+    @cached_property
+    def view(self) -> SymbolicView:
+        """View of the coalition."""
+        trace, tape, members = self._trace, self._trace.tape, self._members
+        acquainted = tape.sources_of(self._before)
+        strange = (source for source in tape.sources_of(self._theirs) if source not in acquainted)
+        strangers = [tape.agreed_draws[source] for source in strange]
+        known = {s for name in members for s in tape.coins.get(name, ())}
+        known |= {s for name, s in trace.inputs.items() if trace.owners[name] in members}
+        known |= tape.coins_of(self._theirs)
+        known |= {s for s in tape.products.values() if symbols_of(s.factors) <= known}
+        view = SymbolicView(trace, frozenset(known), self.facts, names=circuits.stranger_names(strangers))
+        for value in self._found:
+            if isinstance(value, Box):
+                _read_box(view, value, value.n in self._held)
+            else:
+                _read_plain(view, value)
+        for tried in _tried(view, members, [v for v in self._found if isinstance(v, Box)], self._held):
+            more = view.given if len(tried) == 1 else view.hints
+            more += tried
+        for number in (x for _, row in self._rows for x in row.numbers):
             _read_plain(view, number)
-    for circuit in tape.circuits.values():
-        view.given += circuit.numbers(before)
-    view.given += _opened(trace, found, texts)
-    view.hints += tape.strings.guessable_numbers(theirs)
-    for circuit in tape.circuits.values():
-        if circuit.is_ordered_by(drawn) and view.solve(circuit.ties) is not None:
-            view.hints += circuit.differences()
-    return view
+        for circuit in tape.circuits.values():
+            view.given += circuit.numbers(self._before)
+        view.given += _opened(trace, self._found, self._texts)
+        view.hints += tape.strings.guessable_numbers(self._theirs)
+        for circuit in tape.circuits.values():
+            if circuit.is_ordered_by(self._drawn) and view.solve(circuit.ties) is not None:
+                view.hints += circuit.differences()
+        return view
 
 
 def result_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
@@ -232,8 +252,7 @@ def result_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
 
 
 def _read_plain(view: SymbolicView, value: Any) -> None:
-    """Add a fact, or a number with everything that is packed into it."""
-    view.facts.append("a number" if isinstance(value, Form) else value)
+    """Add a number with everything that is packed into it; what is no number is a fact."""
     if isinstance(value, Form):
         view.numbers += value.slots
         view.given += value.slots
@@ -252,8 +271,6 @@ def _read_box(view: SymbolicView, box: Box, opened: bool) -> None:
     if opened:
         _read_plain(view, box.content)
         view.hints += box.hints
-    else:
-        view.facts.append("a locked box")
     view.given.append(Form.of(box.randomiser) if opened else box.closed)
 
 

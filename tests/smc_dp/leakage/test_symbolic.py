@@ -22,7 +22,7 @@ from smc_dp.leakage.symbolic.rebind import Rebinding
 from smc_dp.leakage.symbolic.span import Span
 from smc_dp.leakage.symbolic.trace import Trace
 from smc_dp.leakage.symbolic.undecidable import UndecidedError
-from smc_dp.leakage.symbolic.views import symbolic_view
+from smc_dp.leakage.symbolic.views import SymbolicReading
 from smc_dp.leakage.symbolic.worlds import World
 from tests.support.refusals import refused
 
@@ -277,21 +277,24 @@ def test_views_of_one_world_are_alike_and_charlie_cannot_tell_who_is_smallest() 
     here = trace(World(((0, 1), (0, 1)), (0, 1)))
     there = trace(World(((1, 0), (0, 1)), (1, 0)))  # the same order behind pi_1
     elsewhere = trace(World(((0, 1), (0, 1)), (1, 0)))
-    assert symbolic_view(here, charlie).key == symbolic_view(trace(World(((0, 1), (0, 1)), (0, 1))), charlie).key
-    assert symbolic_view(here, charlie).key == symbolic_view(there, charlie).key
-    assert symbolic_view(here, charlie).key != symbolic_view(elsewhere, charlie).key
+    assert (
+        SymbolicReading(here, charlie).view.key
+        == SymbolicReading(trace(World(((0, 1), (0, 1)), (0, 1))), charlie).view.key
+    )
+    assert SymbolicReading(here, charlie).view.key == SymbolicReading(there, charlie).view.key
+    assert SymbolicReading(here, charlie).view.key != SymbolicReading(elsewhere, charlie).view.key
 
 
 def test_a_recipe_computes_the_secret_from_what_is_seen() -> None:
-    both = symbolic_view(trace(), frozenset({"P2", "charlie"}))
+    both = SymbolicReading(trace(), frozenset({"P2", "charlie"})).view
     n_1 = Form.of(both.trace.inputs["n_1"])
     recipe = both.solve(n_1)
     assert recipe is not None
     assert both.gives(recipe, n_1)
     assert not both.gives(recipe, Form.of(both.trace.inputs["n_2"]))
-    assert symbolic_view(trace(), frozenset({"P2"})).solve(n_1) is None
+    assert SymbolicReading(trace(), frozenset({"P2"})).view.solve(n_1) is None
 
 
 def test_hardened_coins_are_long_enough() -> None:
     for members in ({"P1"}, {"charlie"}, {"P1", "P2"}):
-        assert weaken_view(symbolic_view(trace(), frozenset(members))) is None
+        assert weaken_view(SymbolicReading(trace(), frozenset(members)).view) is None
