@@ -111,8 +111,8 @@ def hostile_jobs(sites: FlareSites) -> list[Path]:
     (code / "app" / "custom").mkdir()
     (code / "app" / "custom" / "evil.py").write_text(EVIL)
     study = job(sites, "study", EXECUTOR, other)
-    meta = json.loads((study / "meta.json").read_text())  # any site refuses it: one of them is asked
-    (study / "meta.json").write_text(json.dumps({**meta, "deploy_map": {"app": ["server", "site-1"]}}))
+    meta = json.loads((study / "meta.json").read_text())  # all would refuse it; FLARE wants the twin
+    (study / "meta.json").write_text(json.dumps({**meta, "deploy_map": {"app": ["server", "site-1", TWIN]}}))
     return [code, job(sites, "class", NOT_LISTED, sites.study.digest), study]
 
 

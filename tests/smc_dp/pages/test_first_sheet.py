@@ -65,7 +65,7 @@ def test_the_first_sheet_of_an_audit_counts_the_budget_in_percent(tmp_path: Path
     first, annex = sheets(audit_page(audit_run(tmp_path / "run", ledgers=tmp_path / "ledgers")))
     assert SYMBOL.findall(first) == []
     said = re.search(r"(\d+) % of the budget was spent before this run, (\d+) % after it; charged\.", first)
-    spent = re.search(r"before ([\d.]+) spent in .*; after it ([\d.]+) spent, [\d.]+ left of epsilon 6", annex)
+    spent = re.search(r"([\d.]+) spent before this run, ([\d.]+) after it, [\d.]+ left of epsilon 6", annex)
     assert said
     assert spent
     for percent, epsilon in zip(said.groups(), map(float, spent.groups()), strict=True):
