@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support import compose
-from support.organisations import CHARGED_ONCE, Organisation, entries
+from support.organisations import CHARGED_ONCE, entries, loaded, organisations
 from support.relays import free_port, without_server
 
 SITES = ("north", "south", "west")
@@ -36,24 +36,24 @@ def test_the_first_block_builds_the_image_from_the_checkout() -> None:
 @without_server
 @pytest.mark.slow
 def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
-    home = Organisation.made(tmp_path / "home")
-    docker = home.folder / "bin" / "docker"
-    docker.write_text(f'#!/bin/sh\nexec {sys.executable} {compose.__file__} "$@"\n')
-    docker.chmod(0o755)
-    shutil.copy(compose.CONTAINER / "compose.yaml", home.folder)
     address = f"tls://127.0.0.1:{free_port()}"
-    try:
-        for block in BLOCKS[1:]:
-            subprocess.run(
-                ["/bin/bash", "-ec", block.replace("tls://relay:4222", address)],
-                cwd=home.folder,
-                env=home.environment,
-                check=True,
-            )
-            for site in SITES:  # there is a folder from the first block on
-                write_rows(home.folder / site / "rows.csv")
-    finally:
-        subprocess.run([str(docker), "compose", "down"], cwd=home.folder, check=True)
+    with loaded(tmp_path / "door") as program, organisations(tmp_path, ("home",), program) as made:
+        home = made["home"]
+        docker = home.folder / "bin" / "docker"
+        docker.write_text(f'#!/bin/sh\nexec {sys.executable} {compose.__file__} "$@"\n')
+        docker.chmod(0o755)
+        shutil.copy(compose.CONTAINER / "compose.yaml", home.folder)
+        try:
+            for block in BLOCKS[1:]:
+                lines = f"set -e\n{block.replace('tls://relay:4222', address)}"
+                if "compose up" in block:  # its programs go on
+                    subprocess.run(["/bin/sh", "-c", lines], cwd=home.folder, env=home.environment, check=True)
+                else:
+                    home.run(lines)
+                for site in SITES:  # there is a folder from the first block on
+                    write_rows(home.folder / site / "rows.csv")
+        finally:
+            subprocess.run([str(docker), "compose", "down"], cwd=home.folder, check=True)
     runs = [home.folder / site / f"study.{site}.state" / "run" for site in SITES] + [home.folder / "charlie" / "run"]
     assert len({(run / "release.json").read_bytes() for run in runs}) == 1
     for site in SITES:
