@@ -326,9 +326,8 @@ def _linear_cell(runs: WorldRuns, secret: str, current: _WorldView, classes: _In
     if classes.alone:  # that one computation fits other worlds too was not looked at
         release, level = min(release, "listed", key=LEVELS.index), min(level, "listed", key=LEVELS.index)
     form = runs.linear(current.world, current.views.view.trace)[secret]
-    if level == "nothing" and (
-        current.views.weak.solve(form) is not None or current.views.weak.has_difference_with(form)
-    ):
+    weak = current.views.weak
+    if level == "nothing" and (weak.spans(form) or weak.has_difference_with(form)):
         level, how = "partly", "in the span once coins too short to hide and ranges that tell are added"
     return Cell(level, release, how)
 
@@ -360,8 +359,8 @@ def _sum_cell(runs: WorldRuns, current: _WorldView) -> Cell:
     if current.views.weak is not current.views.view:
         views.append(("partly", current.views.weak))
     for level, view in views:
-        known = [x for x in runs.linear(current.world, current.views.view.trace).values() if view.solve(x) is not None]
-        if view.sums([*known, *current.views.result.given]):
+        known = filter(view.spans, runs.linear(current.world, current.views.view.trace).values())
+        if view.sums(known, current.views.result.given):
             return Cell(level, "nothing", "a sum of private inputs in the span of what is seen")
     return Cell("nothing", "nothing", "no other sum of private inputs in the span of what is seen")
 

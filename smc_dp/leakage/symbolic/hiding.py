@@ -25,13 +25,13 @@ def weaken_view(view: SymbolicView) -> SymbolicView | None:
     given = [*view.given, *added]
     more = view.with_more(added) if added else view
     telling = ((s.name, s, s.about) for s in symbols_of(given) - view.known if s.about is not None)
-    ranges = [about for _, s, about in sorted(telling) if more.solve(Form.of(s)) is not None]
+    ranges = [about for _, s, about in sorted(telling) if more.spans(Form.of(s))]
     if not added and not ranges:
         return None
     with_ranges = more.with_more(ranges)
     # A hint on a difference is one on that of what its numbers begin with.
     carried = view.trace.carried if ranges else ()
-    differences = [plain for whole, plain in carried if with_ranges.solve(whole) is not None]
+    differences = [plain for whole, plain in carried if with_ranges.spans(whole)]
     return with_ranges.with_more(differences) if differences else with_ranges
 
 

@@ -66,19 +66,25 @@ class SymbolicView:
         """Return how to compute the form from the rows and the members' own unknowns; None if impossible."""
         return self._learnt.solve(form)
 
+    def spans(self, form: Form) -> bool:
+        """Return whether the form can be computed from the rows and the members' own unknowns."""
+        return self._learnt.combination(form) is not None
+
     def has_difference_with(self, form: Form) -> bool:
         """Return whether the members can compute a difference of compared numbers with this unknown."""
-        differences = (x for _, _, x in self.trace.contests if not form.terms.keys().isdisjoint(x.terms))
-        return any(self.solve(x) is not None for x in differences)
+        return any(self.spans(x) for _, _, x in self.trace.contests if not form.terms.keys().isdisjoint(x.terms))
 
     def exactly(self, recipe: Recipe, form: Form) -> bool:
         """Return whether the rows of a recipe give all of the form's value, and not just its remainder."""
         return self._learnt.exactly(recipe, form)
 
-    def sums(self, forms: Iterable[Form]) -> int:
-        """Return the number of independent known sums of private inputs beyond those that these forms make."""
-        made = [self.unknown(form) for form in forms]
-        return self._learnt.inputs_alone + self._learnt.beside(made) - _rank(made)
+    def sums(self, known: Iterable[Form], result: Iterable[Form]) -> int:
+        """Return the number of independent known sums of private inputs beyond those that these forms make.
+
+        `known`: those that can be computed.
+        """
+        given = [self.unknown(form) for form in result]
+        return self._learnt.inputs_alone + self._learnt.beside(given) - _rank([*map(self.unknown, known), *given])
 
     def gives(self, recipe: Recipe, form: Form) -> bool:
         """Return whether a recipe of a view that looks the same computes this form here."""
@@ -139,8 +145,12 @@ class _Learnt:
         if found is not None:
             self.relations.append((len(self.rows) - 1, self._recipe(found, row)))
 
+    def combination(self, form: Form) -> Combination | None:
+        """Return the combination of rows in the form; None if it cannot be computed."""
+        return self._span.solve(self._view.unknown(form)) if self._met.issuperset(form.terms) else None
+
     def solve(self, form: Form) -> Recipe | None:
-        found = self._span.solve(self._view.unknown(form)) if self._met.issuperset(form.terms) else None
+        found = self.combination(form)
         return None if found is None else self._recipe(found, form)
 
     @property
@@ -233,7 +243,7 @@ class SymbolicReading:
         view.given += _opened(trace, self._found, self._texts)
         view.hints += tape.strings.guessable_numbers(self._theirs)
         for circuit in tape.circuits.values():
-            if circuit.is_ordered_by(self._drawn) and view.solve(circuit.ties) is not None:
+            if circuit.is_ordered_by(self._drawn) and view.spans(circuit.ties):
                 view.hints += circuit.differences()
         return view
 
