@@ -106,7 +106,7 @@ ALL_ACTORS = {"protocols.runtime.actor", "protocols.runtime.actor.actors", "prot
 
 def engines(sources: Mapping[str, str]) -> list[str]:
     """Return the modules that make all actors of a session, or tell them that nobody can move."""
-    return sorted(module for module, source in sources.items() if ALL_ACTORS & layers.imported(source, module))
+    return sorted(module for module, source in sources.items() if ALL_ACTORS & layers.imported(source))
 
 
 def test_exactly_one_in_process_engine_ships() -> None:

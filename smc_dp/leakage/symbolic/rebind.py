@@ -43,8 +43,7 @@ class Rebinding:
         self._known: dict[str, bool] = {}
         self._kept: set[type] = set()  # types of which every value stays as it is
         self._functions: dict[int, FunctionType] = {}
-        self._spaces: dict[int, dict[str, Any]] = {}
-        self._modules: dict[str, ModuleType] = {}
+        self._modules: dict[int, ModuleType] = {}  # by the id of the names of the real one
 
     def program(self, real: Program) -> Program:
         """Return the program with its roles, and the functions of its greeting, bound anew."""
@@ -58,19 +57,13 @@ class Rebinding:
         if id(real) in self._functions:
             return self._functions[id(real)]
         cells = tuple(CellType() for _ in real.__closure__ or ())
-        made = FunctionType(real.__code__, self._space(real.__globals__), real.__name__, None, cells)
+        made = FunctionType(real.__code__, vars(self._module(real.__globals__)), real.__name__, None, cells)
         self._functions[id(real)] = made  # before anything in it is looked at, for it may hold itself
         for cell, old in zip(cells, real.__closure__ or (), strict=True):
             cell.cell_contents = self._value(old.cell_contents)
         made.__defaults__, made.__kwdefaults__ = self._value(real.__defaults__), self._value(real.__kwdefaults__)
         made.__module__ = real.__module__
         return made
-
-    def _space(self, real: dict[str, Any]) -> dict[str, Any]:
-        if id(real) not in self._spaces:
-            space = self._spaces[id(real)] = {"__builtins__": self.BUILTINS, "__name__": real["__name__"]}
-            space.update({name: self._value(value) for name, value in real.items() if not name.startswith("__")})
-        return self._spaces[id(real)]
 
     def _value(self, value: Any) -> Any:
         if id(value) in self._instead:
@@ -79,7 +72,7 @@ class Rebinding:
         if kind in self._kept:
             return value
         if isinstance(value, ModuleType):
-            return self._module(value) if self._is_role(value.__name__) else value
+            return self._module(vars(value)) if self._is_role(value.__name__) else value
         if isinstance(value, FunctionType):
             return self.function(value) if self._is_role(value.__module__) else value
         if kind in (tuple, list):
@@ -96,13 +89,14 @@ class Rebinding:
         made.__dict__.update({name: self._value(value) for name, value in vars(real).items()})
         return made
 
-    def _module(self, real: ModuleType) -> ModuleType:
-        if real.__name__ not in self._modules:
-            made = self._modules[real.__name__] = ModuleType(real.__name__)
-            made.__dict__.update(self._space(vars(real)))
-            # A cycle of imports has filled the space after the copy began.
-            made.__dict__.update({name: self._value(value) for name, value in vars(real).items() if name[:2] != "__"})
-        return self._modules[real.__name__]
+    def _module(self, real: Mapping[str, Any]) -> ModuleType:
+        if id(real) not in self._modules:
+            # Noted before its names are looked at, for imports have cycles; builtins first, for functions take them.
+            made = self._modules[id(real)] = ModuleType(real["__name__"])
+            space = vars(made)
+            space["__builtins__"] = self.BUILTINS
+            space.update({name: self._value(value) for name, value in real.items() if not name.startswith("__")})
+        return self._modules[id(real)]
 
     def _is_role(self, name: str) -> bool:
         if name not in self._known:

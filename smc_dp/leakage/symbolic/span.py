@@ -60,11 +60,11 @@ class Span:
     def _reduced(self, row: SpanRow) -> tuple[dict[Hashable, Any], Combination]:
         rest: dict[Hashable, Any] = dict(row)
         used: Combination = {}
-        while (pivot := next((k for k in rest if k in self._pivots), None)) is not None:
-            known, combination = self._pivots[pivot]
-            factor = rest[pivot]
-            _subtract(rest, known, factor)
-            _subtract(used, combination, -factor)
+        while pivots := self._pivots.keys() & rest.keys():
+            for pivot in pivots:
+                (known, combination), factor = self._pivots[pivot], rest.get(pivot, 0)
+                _subtract(rest, known, factor)
+                _subtract(used, combination, -factor)
         return rest, used
 
 

@@ -70,7 +70,10 @@ class Strings:
         """Return whether these are random bytes as they were drawn, hashed, or made for a commitment."""
         if not isinstance(value, bytes):
             return False
-        return value in self.hashed or any(value in owned for owned in self.drawn.values())
+        return value in self.hashed or self._is_drawn(value)
+
+    def _is_drawn(self, value: bytes) -> bool:
+        return any(value in owned for owned in self.drawn.values())
 
     def reached(self, members: Set[str], read: Set[bytes]) -> set[bytes]:
         """Return all strings that these roles have, having read these, but for digests of what they have."""
@@ -118,6 +121,8 @@ class Strings:
     def _parts(self, source: bytes) -> tuple[list[bytes], list[bytes]]:
         """Return the random strings and the digests in a string, or in the preimage of a digest."""
         if source not in self._known_parts:
+            if self._is_drawn(source) and source not in self.hashed:
+                return [source], []
             whole = self.hashed.get(source, source)
             inside = [digest for digest in self.hashed if digest != source and digest in whole]
             self._known_parts[source] = [s for owned in self.drawn.values() for s in owned if s in whole], inside

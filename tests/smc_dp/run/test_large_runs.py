@@ -26,7 +26,7 @@ from smc_dp.run.run_protocol import run_protocol
 K, d = int(sys.argv[1]), int(sys.argv[2])
 def untrained(own):  # training would take minutes, and the protocol reads integers
     made = own.rng.fork("numbers")
-    return Contribution(len(own.rows), *(tuple(made.bits(40) - (1 << 39) for _ in range(d)) for _ in range(2)))
+    return Contribution(len(own.rows), *(tuple(x - (1 << 39) for x in made.numbers(d, 40)) for _ in range(2)))
 LocalParty.contribution = property(untrained)
 rows = [Rows(np.full((1 + j % 3, d), 0.5 / d), np.arange(1 + j % 3) % 2) for j in range(K)]
 data = Federation(tuple(rows), 2, names=tuple(f"P{j}" for j in range(K)))
