@@ -1,5 +1,5 @@
-"""Linear path: the sum of all weights plus the noise of the party with the smallest data set. Its cost grows in
-proportion to the number of parties, K.
+"""The linear path, a protocol for the sum of all weights plus the noise of the party with the smallest data set. Its
+cost grows in proportion to the number of parties, K.
 
 The functionality is that of `protocols.pathak2010`, by other means: halves of sizes, one garbled search for the
 smallest between P_1 and Charlie, whose labels open one row of noise, and masks that cancel. `messages.py` lists the

@@ -69,13 +69,14 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
         "K": "number of parties",
         "n_j, w_j, eta_j": "number of rows, model and noise of party P_j",
-        "j*": "party with the fewest rows, whose noise is selected",
+        "j*": "party with the fewest rows (the winner), whose noise is selected",
         "a_j, b_j": "halves of n_j, for P_1 and for Charlie: n_j = a_j xor b_j",
         "garbler, evaluator": "P_1, which encrypts a circuit gate by gate; Charlie, who computes with it",
-        "label": "key that stands for one bit in the encrypted circuit. The labels of 0 and 1 differ by Delta",
+        "label": "key that stands for one bit in the encrypted circuit. The label of 1 is that of 0 xor Delta, a "
+        "secret number of P_1, the same for all bits",
         "oblivious transfer": "way in which Charlie gets the labels of his bits, and P_1 does not learn the bits",
         "rho": "random order of parties with equal sizes",
-        "row": "noise of a party, encrypted",
+        "row": "here, the noise of a party, encrypted. Where rows are counted, they are rows of data",
         "hubs": "P_1 and Charlie, who share masks with all; the others share masks with k neighbours on a ring",
         "mask": "random numbers that two participants share: one adds them and the other subtracts them",
         "digest, commitment": "fingerprint of data; value that fixes a share without showing it",

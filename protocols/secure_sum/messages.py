@@ -25,7 +25,7 @@ class MaskKeys(Message):
 
 @message("1", PARTY >> PARTY)
 class Shares(Message):
-    """Shares of the sender's seed and of its secret mask key for the addressee, for each sum."""
+    """For each sum, the receiver's share of the sender's seed, and its share of the sender's secret mask key."""
 
     b: Annotated[tuple[bytes, ...], masked("seed"), Times("sums")]
     s: Annotated[tuple[bytes, ...], masked("seed"), Times("sums")]

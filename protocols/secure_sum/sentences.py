@@ -68,7 +68,7 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "nothing",
         "greeting": "first message of a party, with its public keys; g is the digest of all greetings",
         "digest, commitment": "fingerprint of data; value that fixes a secret without showing it",
-        "leaves": "a digest for each party that holds shares of the sender: it fixes all of them",
+        "leaves": "one digest for each holder, which fixes all shares that this holder gets from the sender",
         "siblings, paths": "digests of shares that stay closed. From them and an opened share everybody computes the "
         "leaf anew, and compares",
         "U": "list of the survivors of a sum: the parties whose masked inputs Charlie has. G lists all parties",

@@ -1,7 +1,8 @@
 """`selective-failure`: in the linear protocol a P_1 that locks some rows wrongly learns from Charlie's refusal.
 
 P_1 follows the protocol but for the locks of some places. If the smallest party is among them no row opens, and Charlie
-refuses: a bit about all sizes, which P_1 chose. If the session is simply repeated, P_1 learns the next bit.
+refuses. So P_1 has the answer to a yes-or-no question of its choice about all sizes. If the session is simply repeated,
+P_1 learns the next answer.
 """
 
 from __future__ import annotations

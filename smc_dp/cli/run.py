@@ -34,13 +34,13 @@ _NEWTON_INSTEAD = (
 def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     """Train together and write a run folder.
 
-    Parties run as in-process actors that exchange encrypted messages over a simulated channel.
+    This program plays all parties. They exchange encrypted messages over a simulated channel.
 
     Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
     paper's curator protocol, and then newton on the same rows. Tables compare the results. Each release has the
     given epsilon, so together they cost twice that. Give --method to run one method. Only one runs, too, if
     you give --party, --study, --protocol or --noise, if the --dataset has more than two classes, or if you give
-    an option that only one of the two methods has. It is prr_mean if the options fit only prr_mean, and else newton.
+    an option that only one of the two methods has. That one is newton, unless the options fit only prr_mean.
 
     newton is recommended, for any number of classes. With more than 2,000 columns use gd. Both train one model of all
     rows: in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as

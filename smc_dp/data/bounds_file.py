@@ -255,10 +255,8 @@ class BoundsFile(Document):
                     unnamed = (
                         "[label] is missing" if self.label is None else "the line column = ... of [label] is missing"
                     )
-                    known = (
-                        f"a column of [columns], or the label{'' if label is None else f' {label!r}'}, spelt as there"
-                    )
-                    where = f"{known}. If it is the label: {unnamed}" if label is None else known
+                    known = "a column of [columns], or the label"
+                    where = f"{known}. If it is the label: {unnamed}" if label is None else f"{known} {label!r}"
                     fault = InputFault("columns.unknown", {"where": where})
                     yield fault.within(f"[{section}] {name[:_SHOWN]}")
         for name in self.columns:

@@ -78,7 +78,11 @@ class FormatFault(InputFault):
 
     def above_lines(self) -> FormatFault:
         """Return the fault as it stands above the lines for all faults of its file."""
-        advice = ("write the lines", "if it means one of these, complete the line for it", "choose its line")
+        advice = (
+            "write the TOML lines",
+            "if it means one of these, complete the TOML line for it",
+            "choose its TOML line",
+        )
         return self._saying(f"{advice[len(self.choices[:2])]} below")
 
     def comments(self) -> Iterator[tuple[str, str]]:

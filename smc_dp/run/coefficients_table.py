@@ -31,8 +31,8 @@ def coefficient_blocks(coefficients: Mapping[str, Any], bounds: Bounds, cut: flo
         "A score is the intercept plus what each column adds. A number is clipped to its bounds, and adds its "
         "value times the figure in the table. A date counts as days since its lower bound. The standardised figure is "
         f"the change of the score if a number or date goes from {start} to its {end} bound. The "
-        f"standardised figure of the intercept is the score with every number and date at {start}; what levels of "
-        "texts add is not in it. The table does not give the score of a row that is scaled down to the limit of its "
+        f"standardised figure of the intercept is the score with every number and date at {start}, without "
+        "what columns of text add. The table does not give the score of a row that is scaled down to the limit of its "
         "norm: use `smc-dp predict` for it."
     )
     days = {column.name for column in bounds.columns if isinstance(column, DateColumn)}

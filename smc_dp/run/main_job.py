@@ -91,8 +91,9 @@ def both_blocks(reports: Sequence[Report], details: Callable[[Path], str]) -> It
     if (together := _together(reports)) is not None:
         epsilon, delta = digits_rounded_up(together[0]), short_delta(round_up(together[1]))
         yield Prose(
-            f"Both releases together cost epsilon {epsilon} and delta {delta}. This total holds only "
-            "against attackers whom both statements cover, such as the curator alone if all follow the protocol."
+            f"Both releases together cost epsilon {epsilon} and delta {delta}. This total holds "
+            "only against an attacker that both statements above cover, such as the curator alone if all follow the "
+            "protocol."
         )
     yield Prose(f"Written to {reports[0].run_dir.parent}: {', '.join(f'{r.run_dir.name}/' for r in reports)}")
     last = reports[-1]

@@ -374,8 +374,7 @@ def statement_fault(stated: Mapping[str, Any], follows: Mapping[str, Any]) -> Fa
         got, wanted = stated[name], follows[name]
         if name == "epsilon" and type(got) in (int, float) and wanted is not None:
             if not abs(Fraction(got) - Fraction(wanted)) <= Fraction(wanted) * slack:
-                word = "below" if got < wanted else "not"
-                return InputFault("privacy.other_epsilon", {"got": shown(got), "word": word, "wanted": wanted})
+                return InputFault("privacy.other_epsilon", {"got": shown(got), "wanted": wanted})
         elif type(got) is not type(wanted) or got != wanted:
             return InputFault("privacy.other_value", {"field": name, "got": shown(got), "wanted": shown(wanted)})
     return None

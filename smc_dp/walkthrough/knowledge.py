@@ -28,7 +28,7 @@ CASES_NOTE = (
 )
 SUBSETS_NOTE = (
     'What a part of a coalition knows, the coalition knows, too. The lines under "What is known now" do not repeat it. '
-    'A mark "(*)" means: this is more than the result and the own inputs of the members tell.'
+    'A mark "(*)" means: they could not work this out from the result and their own inputs alone.'
 )
 
 

@@ -18,7 +18,10 @@ WITH_ALL_SIZES = "A coalition that has all sizes knows the smallest."
 NAMING = "The name of a secret has a letter, the number of its party, and in brackets its place in a list"
 MIXED = 'Two entries in a cell, as in "-/all": the first holds for some of these secrets, the second for the others.'
 LEFT_OUT = "A coalition that is not in a table can work out none of these secrets."
-CLAIMED = '"claimed" says whether the protocol claims to protect all others from the coalition.'
+CLAIMED = (
+    '"claimed" says whether the protocol claims security against the coalition. A claim may concede something: see the '
+    "last section."
+)
 STILL_READS = "Messages to a participant that dropped out count as read: it may read them when it is back."
 
 _KNOWS_NOTHING = frozenset({_LEVEL_MARKS["nothing"], "own"})

@@ -43,8 +43,6 @@ HOW_TO_READ = (
     "enclose a ciphertext. The number behind it is its content, which only the named holders of the key can read.",
     "The knowledge so far comes last: for each participant, and for each coalition that shares all that its members "
     "saw, it says which secrets of the others they can work out. A step has a table of it only if a cell has changed.",
-    "After the steps come attacks, mostly on the protocol as it was published. Each is tried against that, and against "
-    "what the program does in its place.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
@@ -54,10 +52,14 @@ IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
     'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'
 )
+ATTACKS_FOLLOW = (
+    "After the steps come attacks. Each is tried on a protocol as it was published, or with a rule broken, and on what "
+    "the program does in its place."
+)
 HOW_KNOWN = (
-    "This knowledge is computed. The program's own code of each participant runs on symbols in place of numbers, with "
-    "the messages up to that step. The computation assumes that everybody follows the protocol, and that nobody can "
-    "decrypt a message without its key. It is a check, and no proof."
+    "What is known after each step is computed. The program's own code of each participant runs on symbols in place of "
+    "numbers, with the messages up to that step. The computation assumes that everybody follows the protocol, and that "
+    "nobody can decrypt a message without its key. It is a check, and no proof."
 )
 
 
@@ -90,7 +92,7 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
     sections = (
         Section("What this is", what),
         Section("Who takes part", tuple(_participants(observed, trace.protocol))),
-        Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN), *symbols)),
+        Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN), Prose(ATTACKS_FOLLOW), *symbols)),
         Section("Before the first message", (knowledge_blocks.knowledge_before(trace),)),
         Section("Step by step", (Walkthrough(f"{protocol.program.name}, step by step", pages),)),
         *more,
@@ -181,8 +183,8 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "For each coalition below there is an algorithm, the simulator. It makes up all that the coalition sees, from "
-        f"these values alone: {claim.simulated_from}. So the coalition learns nothing else. The coalitions:"
+        "All that a coalition below sees can be made up, by an algorithm (the simulator), from what it may know: "
+        f"{claim.simulated_from}. So the coalition learns nothing else. The coalitions:"
     )
     yield Bullets(tuple(claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:

@@ -123,7 +123,7 @@ def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequen
 
 
 def _counted(one: limitations.AttackCounts) -> str:
-    return f'{one.found} of {one.tries} tries: "{one.sentence}"'
+    return f'In {one.found} of {one.tries} tries: "{one.sentence}"'
 
 
 def _results(protocol: Protocol, progress: Callable[[str], None] | None) -> Iterator[CodeCheckResult]:

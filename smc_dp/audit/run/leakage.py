@@ -166,7 +166,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "distribution",
-        "Is what each coalition in the claim sees distributed like what the proof makes up from the result alone?",
+        "Do the messages that coalitions see have the same distribution as those that the proof makes up (simulates)?",
         distribution_of_code,
     ),
     Check(

@@ -65,7 +65,7 @@ class SumTerms(ProtocolTerms):
         "them).",
         values=get_args(OutputName),
         on=(RUN,),
-        title="Who adds up the masked inputs: the curator, or anybody (shares)",
+        title="Who adds up the masked inputs (shares: anybody can)",
     )
     semi_honest: bool = protocol_setting(
         False,
@@ -153,8 +153,7 @@ class SumTerms(ProtocolTerms):
         result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
-        hidden = " (though not released)" if self.sizes == "hidden" else ""
-        sizes = f"numbers of rows{hidden}; " if is_public else ""
+        sizes = "numbers of rows; " if is_public else ""
         return PrivacySummary(
             f"{who}, {how}.",
             f"{noise}; {late}; {chosen}; no party restarted from a backup.",

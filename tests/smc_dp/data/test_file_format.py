@@ -277,11 +277,11 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         'separator = ";"\nmissing = ["NA"]',
         "line 2: wanted a number, the cell is empty",
     ),
-    "right as it is": (b"a;b,c\n1;2\n", 'separator = ";"', "which has 'a', 'b,c'"),
+    "right as it is": (b"a;b,c\n1;2\n", 'separator = ";"', "The table has 'a', 'b,c'"),
     "tabs and commas": (
         b"a\tb,c\n1\t2,5\n",
         "",
-        "which has 'a\\tb', 'c'",
+        "The table has 'a\\tb', 'c'",
     ),
 }
 

@@ -207,7 +207,7 @@ def test_the_epsilon_of_a_proper_run_must_be_the_one_that_follows(made):
     assert [found.fault.fields[name] for name in ("n", "epsilon", "claimed")] == [1, "1", 0.5]
     found = CHECKS["statement"].run(less)
     assert (found.status, found.code) == ("failed", "privacy.other_epsilon")
-    assert (found.fault.fields["got"], found.fault.fields["word"]) == ("0.5", "below")
+    assert (found.fault.fields["got"], found.fault.fields["wanted"]) == ("0.5", 1)
     more = release_with(evidence, "privacy", "epsilon", to=2.0)
     assert CHECKS["statement"].run(more).status == "failed"
     assert CHECKS["mechanism"].run(more).status == "passed"  # more noise than claimed is no breach
