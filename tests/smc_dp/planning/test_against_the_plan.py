@@ -98,5 +98,5 @@ def test_the_command_warns_first_and_then_runs(tmp_path: Path, capsys: pytest.Ca
     assert main([*arguments, str(tmp_path / "run")]) == 0
     out = capsys.readouterr().out
     assert out.index("What to expect: ") < out.index("The 14 rows of hospital-3") < out.index("Privacy")
-    assert "without noise  " in out
+    assert "this method, no noise  " in out
     assert "\nAccuracy lost to noise and chance: " in out
