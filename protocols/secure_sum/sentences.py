@@ -30,8 +30,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "1": cite_notes(
             _PACKAGE,
             "[S7]",
-            "Parties tell Charlie that they have all greetings and shares, and which greetings they saw. They mask "
-            "when all have told him.",
+            "Parties tell Charlie that they have all greetings and shares, and which greetings they saw. No party "
+            "sends a masked input before Charlie has heard from all of them.",
             "S7",
             "S11",
         ),
