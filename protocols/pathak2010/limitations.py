@@ -126,7 +126,7 @@ LIMITATIONS = (
         applies=lambda p: p.comparison == "all-pairs",
     ),
     Limitation(
-        "A participant whose state is read before its own part is over counts as a member of the coalition. The state "
+        "A participant counts as a member of the coalition if its state is read before its own part is over. The state "
         "holds its weights, the size and the noise that are not used yet, and the keys of its links."
     ),
 )
