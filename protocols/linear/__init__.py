@@ -25,8 +25,8 @@ _SUBMITTED, _SELECTED = 2, 3  # stages that are over by then
 
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
-    """Run P_j. Inputs: its size, weights and noise. Outputs: its published share of the noisy sum, and the digest of
-    all commitments, which the message Go announced.
+    """Run P_j. Inputs: its size (number of rows), weights and noise. Outputs: its published share of the noisy sum,
+    and the digest of all commitments, which the message Go announced.
     """
     p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)

@@ -25,8 +25,8 @@ _SELECTED, _END = 4, 5  # stages of Charlie's that are over when the noise is se
 
 
 async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
-    """Run P_j. Inputs: its size, weights and noise. Outputs: its published share of the noisy sum, and all
-    commitments.
+    """Run P_j. Inputs: its size (number of rows), weights and noise. Outputs: its published share of the noisy sum,
+    and all commitments.
     """
     p.check_length(mine.w, mine.eta)
     keys = await me.stage(setup.party, p)

@@ -155,7 +155,7 @@ LIMITATIONS = (
     ),
     Limitation(
         "Parties that refuse to answer can stop a sum. The charge for that sum is taken back only if the "
-        "others go on without the missing parties, and enough of the others sign that this sum was given up."
+        "session goes on without the missing parties, and enough of the others sign that this sum was given up."
     ),
     Limitation(
         "A party that goes back to an old state loses the protection of its masks. A folder of counters at each site "

@@ -68,7 +68,7 @@ def _attacked(program: Program, name: str, how: str) -> Variant:
         return guess_pi2(xi, sent, returned, rng) == pi2
 
     outcome: AttackOutcome = "succeeds" if program is as_published.PLAIN_BLINDING else "fails"
-    about = f"the {name.partition(',')[0]} protocol{how}"
+    about = f"the protocol as published,{how}" if how else "the hardened protocol"
     return Variant(name, "curator protocol", about, outcome, trial, code=_CODE.get(program.name, ()))
 
 

@@ -30,8 +30,8 @@ _RULE = (
 AS_PUBLISHED, RULES_BROKEN = "as published", "attacked"
 IN_ITS_PLACE, CONTROL = "what stands here in its place", "the control"
 NO_FIX = (
-    "Inside the paper's design there is no fix: the attack is known to succeed against {versions} as well. To "
-    "prevent it, the parties have to compute another result, such as a secure sum."
+    "Inside the paper's design there is no fix: the attack is known to succeed against {versions} as well, which "
+    "compute the same result. To prevent it, the parties have to compute another result, such as a secure sum."
 )
 TRIALS = "Successes in trials from fresh randomness"
 _HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "a guess")

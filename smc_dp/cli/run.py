@@ -38,9 +38,9 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
     paper's curator protocol, and then newton on the same rows. Tables compare the results. Each release has the
-    given epsilon, so together they cost twice that. Give --method to run one method. Only one runs, too, if
-    you give --party, --study, --protocol or --noise, if the --dataset has more than two classes, or if you give
-    an option that only one of the two methods has. That one is newton, unless the options fit only prr_mean.
+    given epsilon, so together they cost twice that. Give --method to run one method. A single method also runs
+    with --party, --study, --protocol or --noise, with a --dataset of more than two classes, and with an option
+    that only one of the two methods has. That one is newton, unless the options fit only prr_mean.
 
     newton is recommended, for any number of classes. With more than 2,000 columns use gd. Both train one model of all
     rows: in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as
@@ -48,8 +48,8 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
     is a number. describe releases counts, means and standard deviations with intervals. wsum adds up the parties'
     models; wsum_ar protects their numbers of rows, too. In ofpa each party adds noise to its own model, and then the
     models are added up. ofaa adds up polynomials that approximate the parties' loss functions. In soft_ss the parties'
-    models vote on the classes of public rows. avg_clip shortens the parties' models to an agreed norm and averages
-    them. soft_ss and avg_clip protect all records of a party together.
+    models vote on the classes of public rows. avg_clip scales down each party's model to an agreed length of its
+    vector of weights (norm), and averages the models. soft_ss and avg_clip protect all records of a party together.
 
     In all methods except prr_mean the privacy guarantee holds against a malicious curator, as many malicious parties as
     --colluders says, and as many drop-outs as --dropouts says. Exception: with drop-outs and more than 200 parties, all

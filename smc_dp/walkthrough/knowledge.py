@@ -14,7 +14,7 @@ from smc_dp.leakage.matrix_text import join_names, name_secret
 
 # In the order in which a sentence names them.
 LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
-    ("own", "drew"),
+    ("own", "drew, or helped to draw,"),
     ("all", "can compute"),
     ("listed", "can compute a few numbers that include"),
     ("partly", "can partly work out"),

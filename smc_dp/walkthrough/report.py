@@ -39,22 +39,23 @@ HOW_TO_READ = (
     "a dashed arrow sends.",
     "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs. Each "
     "stands at the first step that it is about. The notes of the protocol, NOTES.md, say more.",
-    "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. Square brackets "
-    "enclose a ciphertext. The number behind it is its content, which only the named holders of the key can read.",
+    "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. A "
+    "ciphertext stands in square brackets. The number after it is its content, which only the named holders of the key "
+    "can read.",
     "The knowledge so far comes last: for each participant, and for each coalition that shares all that its members "
     "saw, it says which secrets of the others they can work out. A step has a table of it only if a cell has changed.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
-SAME_TEXT = "The text beside step {number} is about this step, too."
+SAME_TEXT = "The text under the first step {number} above is about this step, too."
 AGAIN = "The same kinds of messages as in step {number} ({stage}), with new values. The text there is about both."
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
     'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'
 )
 ATTACKS_FOLLOW = (
-    "After the steps come attacks. Each is tried on a protocol as it was published, or with a rule broken, and on what "
-    "the program does in its place."
+    "After the steps come attacks. Each is tried twice: on a flawed protocol (as it was published, or with a rule left "
+    "out), and on what this program uses instead."
 )
 HOW_KNOWN = (
     "What is known after each step is computed. The program's own code of each participant runs on symbols in place of "
@@ -183,12 +184,13 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "All that a coalition below sees can be made up, by an algorithm (the simulator), from what it may know: "
-        f"{claim.simulated_from}. So the coalition learns nothing else. The coalitions:"
+        "Take any coalition of the list below. From what it may know, an algorithm (the simulator) makes messages that "
+        f"look like those that the coalition sees. So they tell it nothing else. It may know "
+        f"{claim.simulated_from}. The list:"
     )
     yield Bullets(tuple(claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:
-        yield Prose(f"It assumes {assumed}.")
+        yield Prose(f"The claim assumes {assumed}.")
     yield Prose("Limitations of the claim, the worst first:")
     yield Bullets(claim.limitations_of(p))
 

@@ -172,7 +172,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "limitations-true",
-        "Are the limitations true: does each attack that they describe succeed?",
+        "Are the stated limitations real: does each attack work that they admit?",
         limitations_of_code,
     ),
 )

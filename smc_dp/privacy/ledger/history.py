@@ -339,7 +339,9 @@ def _over_budget(standing: Standing, after: Standing, guarantee: Guarantee) -> O
     # Of composed releases the difference is no bound for the next one, so the sentence has it for a plain sum alone.
     is_sum = standing.total is None or standing.total.how == EXACT_SUM
     fields["remaining"] = (
-        f" Left: {fields['left']}." if is_sum else " This ledger composes costs, and does not simply add them."
+        f" Left: {fields['left']}."
+        if is_sum
+        else " Costs do not simply add up, and all are counted at the delta of the limit."
     )
     epsilon, delta = digits_rounded_up(guarantee.epsilon), delta_rounded_up(guarantee.delta)
     if without_rounding(guarantee.delta) > standing.limit.delta:

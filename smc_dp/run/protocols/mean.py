@@ -60,7 +60,7 @@ class MeanTerms(ProtocolTerms):
             f"semi-honest (protocol-following) attackers: readers of the release; {self.coalitions}.",
             "all participants following the protocol to the end.",
             "malicious participants, who can remove all noise; the smallest party, which knows the noise; numbers of "
-            "rows; wrong inputs; that a run took place or was refused; further releases (see ledger).",
+            "rows; wrong inputs; the fact of a run or refusal; further releases (see ledger).",
             f"{self.assumed(parties)}; computational security.",
         )
 

@@ -65,7 +65,7 @@ class SumTerms(ProtocolTerms):
         "them).",
         values=get_args(OutputName),
         on=(RUN,),
-        title="Who adds up the masked inputs (shares: anybody can)",
+        title="Who adds up the masked inputs (curator, or anybody: shares)",
     )
     semi_honest: bool = protocol_setting(
         False,
