@@ -76,7 +76,7 @@ _NOT_CHECKED: Mapping[str, str] = MappingProxyType(
 )
 _OTHER_REASONS = "of what the table of checks says"
 _NOTHING_TO_CHECK = "this run has nothing that they check"
-_SHORT, _VERDICT, _LONG, _DETAIL = 60, 200, 280, 3000  # characters of a name, a verdict, a sentence, a detail
+_SHORT, _VERDICT, _LONG, _DETAIL = 60, 400, 280, 3000  # characters of a name, a verdict, a sentence, a detail
 _FEW, _REASONS, _ROWS = 6, 3, 4  # names in a row, reasons that keep a level away, budgets that are not alike
 _MOST, _NAMED = 1200, 40  # rows of a table, sentences in a list
 
