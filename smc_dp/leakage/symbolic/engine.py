@@ -163,8 +163,7 @@ class SymbolicRun:
                 role.drop_out(pattern.message_number - 2, counts_sealed=True)  # beside its greeting, which is posted
 
     def _unknown(self, name: str, bits: int) -> Form:
-        self._unknowns[name] = Symbol(name, 0, (1 << bits) - 1, "input", "")
-        return Form.of(self._unknowns[name])
+        return Form.of(self._unknowns.setdefault(name, Symbol(name, 0, (1 << bits) - 1, "input", "")))
 
     @property
     def sent(self) -> tuple[Sent, ...]:

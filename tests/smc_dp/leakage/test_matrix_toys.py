@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import pytest
@@ -172,3 +172,21 @@ def test_the_order_of_sending_shows_a_permutation() -> None:
     rows = coalition_matrix(protocol(places_in_the_order_of_sending, ("pi",)), 3, chosen=(("P2",), ("P1",))).rows
     assert {row.members: row.cells["pi"].level for row in rows} == {("P2",): "all", ("P1",): "own"}
     assert all(SMALLEST not in row.cells for row in rows)  # this protocol compares nothing
+
+
+def test_two_may_hold_the_same_unknown() -> None:
+    """It is asked for by name for each of its holders, and is one secret."""
+
+    async def talk(me: Any, x: Any, y: Any) -> None:
+        me.send("P2", Word(x))
+
+    told = protocol(talk)
+    inputs: Any = lambda p, unknown: {  # noqa: E731
+        "P1": (p, (unknown("x", 64), unknown("y", 64))),
+        "P2": (p, None),
+        "P3": (p, (unknown("x", 64),)),
+        "charlie": (p,),
+    }
+    shared = replace(told, model=replace(told.model, inputs=inputs))
+    (row,) = coalition_matrix(shared, 3, chosen=(("P2",),)).rows
+    assert row.cells["x"].level == "all"
