@@ -186,7 +186,7 @@ def _converted(rho: Fraction, delta: Fraction) -> tuple[Fraction, str]:
 
 
 def _by_orders(rho: float, delta: float) -> float:
-    """Return what dp-accounting finds, whose import takes a second: 0, or the smallest epsilon of all orders."""
+    """Return the smallest epsilon of rho-zCDP over these orders, as dp-accounting does, whose import takes a second."""
     if delta**2 + math.expm1(-rho * _ORDERS[0]) > 0:
         return 0.0
     return max(0.0, min(rho * a + math.log1p(-1 / a) - math.log(delta * a) / (a - 1) for a in _ORDERS))

@@ -180,13 +180,11 @@ def test_two_may_hold_the_same_unknown() -> None:
     async def talk(me: Any, x: Any, y: Any) -> None:
         me.send("P2", Word(x))
 
+    def inputs(p: Any, unknown: Unknown) -> dict[str, tuple[Any, ...]]:
+        x, y, again = unknown("x", 64), unknown("y", 64), unknown("x", 64)
+        return {"P1": (p, (x, y)), "P2": (p, None), "P3": (p, (again,)), "charlie": (p,)}
+
     told = protocol(talk)
-    inputs: Any = lambda p, unknown: {  # noqa: E731
-        "P1": (p, (unknown("x", 64), unknown("y", 64))),
-        "P2": (p, None),
-        "P3": (p, (unknown("x", 64),)),
-        "charlie": (p,),
-    }
     shared = replace(told, model=replace(told.model, inputs=inputs))
     (row,) = coalition_matrix(shared, 3, chosen=(("P2",),)).rows
     assert row.cells["x"].level == "all"
