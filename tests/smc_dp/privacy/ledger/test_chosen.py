@@ -24,7 +24,6 @@ from smc_dp.privacy.ledger.composition import (
     _PURE_AS_CURVE,
     CHOSEN,
     CURVE,
-    MOST_SPLITS,
     Total,
     _bounds,
     holds_however_chosen,
@@ -232,7 +231,7 @@ def test_gaussian_releases_come_to_what_their_curve_says_even_where_rho_says_les
 
 def test_the_twin_the_smallest_bound_alone_is_no_filter() -> None:
     """Each of the two ways keeps delta, and the choice between them does not."""
-    rest = largest_pure(lambda releases: min(_bounds(releases, DELTA, MOST_SPLITS), key=lambda found: found.epsilon))
+    rest = largest_pure(lambda releases: min(_bounds(releases, DELTA), key=lambda found: found.epsilon))
     assert averaged(after_coin(rest, limit() - LOSSES)) <= float(DELTA) * (1 + 1e-3)
     assert float(DELTA) * 1.02 < chosen_mixture(rest) < 2 * float(DELTA)
 
