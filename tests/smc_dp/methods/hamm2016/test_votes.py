@@ -27,7 +27,7 @@ from smc_dp.methods.hamm2016.weights import (
     stacking_error,
     sum_on_grid,
 )
-from smc_dp.methods.model import LinearModel
+from smc_dp.methods.model import LinearModel, area_under_curve
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.output import GRID, calibrate_noise
@@ -325,4 +325,6 @@ def test_committee_votes() -> None:
     counts = count_votes(model.V, test.X, 3)
     assert model.accuracy(test) == np.mean(counts.argmax(axis=1) == test.y)
     assert model.accuracy(test) > 0.7
-    assert 0.8 < model.auc(test) <= 1
+    accuracy, area = model.accuracy_and_auc(test)
+    assert (accuracy, area) == (model.accuracy(test), area_under_curve(counts, test.y))
+    assert 0.8 < area <= 1
