@@ -84,9 +84,8 @@ def test_made_up_rows_have_weights(files: Path) -> None:
 
 
 def test_other_methods_are_refused_and_left_out_of_plans(files: Path, tmp_path: Path) -> None:
-    for method in ("prr_mean", "wsum"):
-        with refused("rows.weights_not_used"):
-            trained_with_weights(files, tmp_path / method, method=method)
+    with refused("rows.weights_not_used"):
+        trained_with_weights(files, tmp_path / "run", method="wsum")
     made = plan({"north": 600, "south": 600}, bounds=files / "bounds.toml")
     assert {found.method for found in made.methods if found.refused is None} == {"newton", "gd"}
     assert "plan.rows_have_weights" in [getattr(block, "code", "") for block in recommendation_blocks(made)]
