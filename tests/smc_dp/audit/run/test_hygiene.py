@@ -61,15 +61,11 @@ def test_the_printed_protocol_fails_where_it_is_flawed(topology: str, tmp_path: 
     assert (found["masks"].code, found["masks"].fault.fields["hidden"]) == ("masks.too_little_slack", 32)
 
 
-@pytest.mark.parametrize("name", [P1, "P3", C])
-def test_one_view_passes_what_one_view_can_show(name: str) -> None:
-    found = statuses(only(honest(), name))
-    assert {n: found[n] for n in NAMES} == {**dict.fromkeys(NAMES, "passed"), "canaries": "not possible"}
-
-
-def test_without_views_only_what_is_public_is_looked_at() -> None:
-    found = statuses(only(honest()))
-    assert {n: found[n] for n in NAMES} == {**dict.fromkeys(NAMES, "not possible"), "nonces": "passed"}
+@pytest.mark.parametrize("names", [(P1,), ("P3",), (C,), ()])
+def test_one_view_passes_what_one_view_can_show_and_none_what_is_public(names: tuple[str, ...]) -> None:
+    found = statuses(only(honest(), *names))
+    shown, other = ("passed", {"canaries": "not possible"}) if names else ("not possible", {"nonces": "passed"})
+    assert {n: found[n] for n in NAMES} == {**dict.fromkeys(NAMES, shown), **other}
 
 
 # Twins: who does what badly, which check says so, in which words.
