@@ -149,8 +149,8 @@ class PrivacyStatement:
         rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
         hardly = " Such an epsilon hardly protects." if percent > 99 else ""
         return (
-            f"{figures} An attacker who knows everything else, and finds both versions equally likely, is at "
-            f"most {percent:g} % sure afterwards{rarely}.{hardly}"
+            f"{figures} An attacker who knows everything else, and before the release thinks both versions equally "
+            f"likely, is at most {percent:g} % sure after it{rarely}.{hardly}"
         )
 
     @property
