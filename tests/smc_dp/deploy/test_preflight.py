@@ -195,7 +195,7 @@ def test_an_approval_is_written_once_and_is_new_each_time(site: Paths, tmp_path:
     assert main(given) == 0
     path = tmp_path / "study.north.approval"
     first = Approval.read(path)
-    first.check(study())
+    study().check_approval(first)
     assert path.stat().st_mode == site["study"].stat().st_mode
     before = kept(tmp_path)
     assert main(given) == 2  # never over another

@@ -26,7 +26,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
 from smc_dp.data.federation import Rows
 from smc_dp.deploy import join
-from smc_dp.deploy.flare.wire import END_CODE
+from smc_dp.deploy.flare.local import END_CODE
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.join import SiteFiles, open_carrier, take_part
 from smc_dp.deploy.paths import state_folder

@@ -155,7 +155,7 @@ WRONG = {
     "[limits]\nmax_epsilon = 0\nmax_delta = 0": ("limits: max_epsilon: ", "number.not_positive"),
     "[limits]\nmax_epsilon = 1\nmax_delta = -1": ("limits: max_delta: ", "number.not_a_ratio"),
     f"{BOTH}max_epsilom = 1": ("limits: ", "document.unknown_key"),
-    f"{BOTH}min_colluders = -1": ("limits: min_colluders: ", "terms.negative"),
+    f"{BOTH}min_colluders = -1": ("limits: min_colluders: ", "document.wrong_value"),
     f"{BOTH}adjacency = ['any']": ("limits: adjacency 1: ", "document.wrong_value"),
     f"{BOTH}[file]\nseparator = ''": ("file: separator: ", "form.wrong_separator"),
     f"{BOTH}[file]\ndecimal = ';'": ("file: decimal: ", "form.wrong_decimal"),

@@ -13,6 +13,7 @@ from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.hamm2016.ensemble import train_ensemble
 from smc_dp.methods.hamm2016.release_all import Committee, ReleaseAll
 from smc_dp.methods.hamm2016.votes import Average
+from smc_dp.methods.model import area_under_curve
 from smc_dp.methods.training.votes import count_votes
 from smc_dp.privacy.sensitivity import largest_softmax_norm
 from smc_dp.privacy.target import Target
@@ -60,4 +61,6 @@ def test_committee_votes() -> None:
     counts = count_votes(model.V, test.X, 3)
     assert model.accuracy(test) == np.mean(counts.argmax(axis=1) == test.y)
     assert model.accuracy(test) > 0.7
-    assert 0.8 < model.auc(test) <= 1
+    accuracy, area = model.accuracy_and_auc(test)
+    assert (accuracy, area) == (model.accuracy(test), area_under_curve(counts, test.y))
+    assert 0.8 < area <= 1

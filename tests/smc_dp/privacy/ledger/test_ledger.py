@@ -92,7 +92,7 @@ def test_keys_differ_in_session_and_label() -> None:
 
 def test_spent_is_what_was_reserved_and_is_not_void(path: Path) -> None:
     with Ledger.open(path) as ledger:
-        standing = ledger.spent(ACCOUNT)
+        standing = ledger.history().standing(ACCOUNT)
         assert standing.total is not None
         assert (standing.total.epsilon, standing.left) == (Fraction(1, 5), Fraction(4, 5))
         assert [e.state for e in ledger.history().entries] == [
@@ -146,10 +146,10 @@ def test_what_came_to_nothing_is_charged_anew(path: Path) -> None:
         run = anew()
         first = ledger.reserve(DATA, "m", pure("0.1"), run)
         ledger.settle(first, "refunded")
-        spent = ledger.spent(ACCOUNT).left
+        spent = ledger.history().standing(ACCOUNT).left
         again = ledger.reserve(DATA, "m", pure("0.1"), run)
         assert again == first + 2
-        assert ledger.spent(ACCOUNT).left == spent - Fraction(1, 10)
+        assert ledger.history().standing(ACCOUNT).left == spent - Fraction(1, 10)
         assert ledger.reserve(DATA, "m", pure("0.1"), run) == again
         ledger.settle(again, "refunded")
         ledger.reserve(DATA, "m", pure("0.75"), anew())
@@ -167,12 +167,12 @@ def test_no_adjacency_and_no_unit_has_a_budget_of_its_own(tmp_path: Path, first:
     with Ledger.create(tmp_path / "x", Fraction(1)) as ledger:
         for guarantee in (first, second):
             ledger.reserve(DATA, "m", guarantee, anew())
-        assert ledger.spent(ACCOUNT).left == 0
+        assert ledger.history().standing(ACCOUNT).left == 0
         for third in OF_A_RECORD:
             with pytest.raises(OverBudgetError):
                 ledger.reserve(DATA, "m", replace(third, epsilon=Fraction(1, 10**9)), anew())
         of_parties = [g for g in (first, second) if g.unit == "party"]
-        assert ledger.spent(PARTIES).left == 1 - sum(g.epsilon for g in of_parties)
+        assert ledger.history().standing(PARTIES).left == 1 - sum(g.epsilon for g in of_parties)
 
 
 # Written by version 0.1.0, where addremove after replace was a second budget.
