@@ -39,9 +39,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from protocols.crypto.identity import Signer
-from smc_dp.core.database import open_database
+from smc_dp.core.database import open_database, transaction
 from smc_dp.core.errors import InputError, InputFault, one_line
-from smc_dp.core.writing import sync_folder
+from smc_dp.core.writing import sync_folder, write_file
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Frame, Lane
 
@@ -227,8 +227,9 @@ class SiteStore:
     ) -> None:
         """Commit all of it or nothing. A fact `end` erases the state."""
         self._facts = None
-        with self._reported(), self._transaction() as execute:
-            self._stop_second(execute)
+        with self._reported(), transaction(self._connection, "BEGIN IMMEDIATE"):
+            execute = self._connection.execute
+            self._stop_second()
             _insert(execute, "inbox", taken)
             _insert(execute, "outbox", sending)
             for frame in evidence:
@@ -236,45 +237,38 @@ class SiteStore:
             for name, value in (facts or {}).items():
                 execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
             if (facts or {}).get("end"):
-                kept = KeptState(self.counter + 1, b"") if self._has_secrets else None
+                kept = KeptState(self.counter + 1, b"") if self._count.key else None
             else:
                 kept = None if state is None else state()
             if kept is not None:
-                self._replace(execute, kept)
+                self._replace(kept)
         if kept is not None:
             with self._reported():
                 self._write(self._count.next(erased=not kept.content))
 
     def sent(self, frames: Sequence[Frame]) -> None:
         """Note that the relay has these frames."""
-        with self._reported(), self._transaction() as execute:
+        with self._reported(), transaction(self._connection, "BEGIN IMMEDIATE"):
             for frame in frames:
-                execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (frame.digest,))
+                self._connection.execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (frame.digest,))
 
-    @property
-    def _has_secrets(self) -> bool:
-        return bool(self._count.key)
-
-    def _stop_second(self, execute: Callable[..., sqlite3.Cursor]) -> None:
+    def _stop_second(self) -> None:
         """Raise StoreError where another process has committed a newer state."""
-        row = execute("SELECT counter FROM state").fetchone()
+        row = self._connection.execute("SELECT counter FROM state").fetchone()
         if (row[0] if row else 0) != self.counter:
             raise StoreError(_SECOND)
 
-    def _replace(self, execute: Callable[..., sqlite3.Cursor], kept: KeptState) -> None:
+    def _replace(self, kept: KeptState) -> None:
         """Replace the state that this process knows as the newest by the next one."""
         if kept.counter != self.counter + 1 or not self._count.following:
             raise StoreError("state.does_not_follow", counter=kept.counter, newest=self.counter)
         bound = self._bound + b" %d" % kept.counter
         sealed = self._seal.seal(kept.content, bound, self._count.following) if kept.content else b""
-        execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
+        self._connection.execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
 
     def _write(self, count: StateNumber) -> None:
         partial = self._counter_file.with_suffix(f".{secrets.token_hex(4)}{_PARTIAL}")
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(count.line())
-            file.flush()
-            os.fsync(file.fileno())
+        write_file(partial, count.line().encode(), 0o600)
         partial.replace(self._counter_file)
         sync_folder(self._counter_file.parent)
         self._count = count
@@ -330,16 +324,6 @@ class SiteStore:
     def _frames(self, statement: str) -> list[Frame]:
         with self._reported():
             return [Frame.decode(row[0]) for row in self._connection.execute(statement)]
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._connection.execute
-            self._connection.execute("COMMIT")
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:

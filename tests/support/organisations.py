@@ -15,24 +15,14 @@ from typing import Any
 
 from smc_dp.deploy.store import StoreError, read_facts
 from smc_dp.privacy.ledger.ledger import Ledger
+from support.pages import ROOT, write_program
 
-ROOT = Path(__file__).resolve().parents[2]
 _MOST_SECONDS = 120.0
 CHARGED_ONCE = ["limit", "reserved", "released"]
 """What a ledger of one study has in the end."""
 OF_THE_MACHINE = ("/usr/", "/lib", "/dev/null", "/etc/", "/proc/meminfo")  # libc asks for the size of the memory
 INSTALLED = (*OF_THE_MACHINE, *(os.path.realpath(place) for place in (sys.prefix, sys.base_prefix, ROOT)))
 """What every program of the machine reads, and this one."""
-_PROGRAM = f"""\
-#!{sys.executable} -P
-import sys
-sys.path.insert(0, {str(ROOT)!r})
-from smc_dp.cli.start import main
-sys.exit(main())
-"""
-"""`smc-dp`, which needs no variable of the environment to find this tree."""
-
-
 _CLIENT = f"""\
 #!{sys.executable} -IS
 import os, socket, sys
@@ -96,10 +86,7 @@ class Organisation:
     @classmethod
     def made(cls, folder: Path) -> Organisation:
         """A new one; nothing is in its folder but the program."""
-        (folder / "bin").mkdir(parents=True)
-        program = folder / "bin" / "smc-dp"
-        program.write_text(_PROGRAM)
-        program.chmod(0o755)
+        write_program(folder / "bin" / "smc-dp")
         return cls(folder)
 
     @property

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 from support.flare_sites import kill, processes_in, until
-from support.organisations import ROOT, Organisation, loaded, organisations
-from support.pages import blocks
+from support.organisations import Organisation, loaded, organisations
+from support.pages import ROOT, blocks
 from support.relays import free_port, joint_study
 
 from smc_dp.deploy.flower.provision import provision_flower

@@ -354,20 +354,6 @@ def test_a_head_without_the_cosignature_of_its_witness_does_not_count(fast_path:
     assert run.going["P1"]._heads.own.cosigned == []
 
 
-def test_a_witness_that_dies_before_its_answer_is_kept_gives_it_again(fast_path: Path) -> None:
-    """The witness has kept the head, and the store of its site has no answer."""
-    run = Sites(sites.joint({**LINEAR, "witnesses_needed": 3}), fast_path)
-    run.run(until=lambda: any((p.sender, p.lane) == ("P1", "head") for p in run.frames()))
-    request = next(HeadRequest.read(p.body) for p in run.frames() if (p.to, p.lane) == ("P3", "head"))
-    owner = sites.identity("P1").public
-    with own_witness(fast_path / "P3" / "counters", sites.identity("P3").public, time.time) as witness:
-        kept = witness.cosign(request, owner)
-    run.run()
-    assert sites.ends(run) == ["released"] * 4
-    (answer,) = (p.body for p in run.frames() if (p.sender, p.to, p.lane) == ("P3", "P1", "cosigned"))
-    assert answer == kept.encode()
-
-
 def test_frames_of_heads_go_between_a_party_and_its_witnesses_alone() -> None:
     names = (*(f"P{j}" for j in range(1, 41)), CURATOR_NAME)
     assert witnesses_of(names, "P30") == (

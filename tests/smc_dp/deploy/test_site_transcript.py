@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from support.audited import hospitals, sum_agreement
 from support.deployed import Deployed, deployed
-from support.merged import left
 from support.sessions import setup
 from support.summed import summing
 
@@ -315,15 +314,6 @@ def test_a_view_holds_what_was_answered_at_home() -> None:
     view = RecordedView.loads(made.view(P1), made.session)
     assert view == made.simulated[P1]
     assert len(view.inputs) > len(made.simulated[CURATOR_NAME].inputs) + 1
-    with refused("view.does_not_follow", name=P1):
-        own_view(
-            made.session,
-            P1,
-            made.identities[P1],
-            made.seeds[P1],
-            made.inputs[P1][:3],
-            read_transcript(made.content, made.session),
-        )
 
 
 def test_another_seed_makes_no_view(made: Deployed) -> None:
@@ -333,12 +323,3 @@ def test_another_seed_makes_no_view(made: Deployed) -> None:
     inputs = made.inputs[P2]
     with refused("view.does_not_follow", name=P1):
         own_view(made.session, P1, made.identities[P1], made.seeds[P1], inputs, found)
-
-
-def test_a_record_without_approvals_is_written_as_before() -> None:
-    found = left(summing(D=0))
-    plain, none = Transcript(found.session, found.insecure), Transcript(found.session, found.insecure, approvals=None)
-    some = Transcript(found.session, found.insecure, approvals=[])
-    assert plain.dumps() == none.dumps()
-    assert "approvals" not in json.loads(plain.dumps())
-    assert json.loads(some.dumps())["approvals"] == []

@@ -415,20 +415,6 @@ def test_a_study_that_asks_for_a_sparse_graph_has_to_accept_that_all_follow_the_
         assert "even if they are malicious" in unasked.statement.adversary
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        (("colluders = 1", "colluders = 2"), "sparse_graph.too_many_colluders"),
-        (("verifiable = false", "verifiable = true"), "sparse_graph.published"),
-        (("colluders = 1\ndropouts = 0", "colluders = 0\ndropouts = 1"), "sparse_graph.with_dropouts"),
-    ],
-)
-def test_a_sparse_graph_that_will_not_do_is_refused(change: tuple[str, str], code: str) -> None:
-    asked = SUMS.replace(*change) + "\nsparse_graph = true\nsemi_honest = true"
-    with refused(code):
-        study(text(protocol=asked))
-
-
 THRESHOLDS = {
     "0": ("number.not_positive", BOUNDS),
     "1": ("study.threshold_not_inside", BOUNDS),

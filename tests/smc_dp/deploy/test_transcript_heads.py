@@ -298,23 +298,6 @@ def test_a_curator_whose_store_fails_before_the_transcript_is_handed_over_is_tol
     assert run.run().ends == dict.fromkeys(STUDY.names, "released")
 
 
-def test_a_curator_whose_relay_is_gone_before_it_has_the_transcript_is_told_to_come_back(fast_path: Path) -> None:
-    class Gone(PassingCarrier):
-        def send(self, frames: Sequence[Frame]) -> None:
-            if is_gone and any(frame.lane == "transcript" for frame in frames):
-                raise CarrierError("relay.gone")
-            self.inner.send(frames)
-
-    is_gone = True
-    run = Sites(STUDY, fast_path, between=lambda name, inner: Gone(inner))
-    with refused("record.not_handed_over", error=StoreError):
-        run.run()
-    is_gone = False
-    for name in STUDY.names:
-        run.begin(name)
-    assert run.run().ends == dict.fromkeys(STUDY.names, "released")
-
-
 class Contradicting(PassingCarrier):
     """A relay that hands over each frame twice, and beside each cosignature another frame and one that nobody sends."""
 

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.audits import failed, outcome, outcomes
+from support.repetitions import with_slow
 
 from protocols.arithmetic.rng import Stream
 from smc_dp import audit_run, plan, predict, run_protocol
+from smc_dp.audit.run.checks import CHECKS
+from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.data.bounds import read_bounds
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.preprocess import encode_labelled_rows
@@ -18,13 +22,50 @@ from smc_dp.data.row_weights import RowWeights
 from smc_dp.data.table_reader import read_table
 from smc_dp.deploy.preflight import encode_party_rows
 from smc_dp.deploy.rehearsal import made_up
+from smc_dp.methods.gradients import newton
+from smc_dp.methods.training.integer_rows import RowBounds
 from smc_dp.planning.report import recommendation_blocks
 from smc_dp.run.documents import ReleaseFile
 from smc_dp.run.folder import parse_release, read_release_file
 from smc_dp.run.local_evaluation import evaluate_locally
+from smc_dp.run.report import Report
 from smc_dp.run.report_blocks import accuracy_blocks
 from tests.support.refusals import refused
-from tests.support.weighted import trained_with_weights, write_weighted_files
+
+BOUNDS = """[columns]
+a = [-3, 3]
+b = [-3, 3]
+[label]
+classes = ["no", "yes"]
+column = "outcome"
+"""
+WEIGHTS = '[weights]\nclasses = [1, 8]\ncolumn = "w"\nmost = 2\n'
+RARE = 0.1
+
+
+def write_weighted_files(folder: Path) -> Path:
+    """Write three files in which one row of ten is of the second class, and the bounds with weights and without."""
+    rng = np.random.default_rng(1)
+    for name in ("north", "south", "test"):
+        y = rng.random(600) < RARE
+        X = np.clip(rng.normal(size=(600, 2)) + 1.5 * y[:, np.newaxis], -3, 3)
+        lines = [f"{a:.3f},{b:.3f},{w:.1f},{'yes' if c else 'no'}" for (a, b), w, c in zip(
+            X, rng.uniform(1, 2, 600), y, strict=True)]  # fmt: skip
+        (folder / f"{name}.csv").write_text("\n".join(["a,b,w,outcome", *lines]) + "\n")
+    (folder / "bounds.toml").write_text(BOUNDS + WEIGHTS)
+    (folder / "plain.toml").write_text(BOUNDS)
+    return folder
+
+
+def trained_with_weights(files: Path, out: Path, bounds: str = "bounds.toml", **settings: object) -> Report:
+    parties = [str(files / f"{name}.csv") for name in ("north", "south")]
+    return run_protocol(
+        parties,
+        bounds=files / bounds,
+        test=files / "test.csv",
+        out=out,
+        **{"method": "newton", "epsilon": 50, **settings},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +131,35 @@ def test_other_methods_are_refused_and_left_out_of_plans(files: Path, tmp_path: 
     made = plan({"north": 600, "south": 600}, bounds=files / "bounds.toml")
     assert {found.method for found in made.methods if found.refused is None} == {"newton", "gd"}
     assert "plan.rows_have_weights" in [getattr(block, "code", "") for block in recommendation_blocks(made)]
+
+
+# Audits: they hold what was agreed, and noise for rows without weights is too little.
+
+
+@pytest.mark.parametrize("lie", ["no weights", "other weights", "another largest weight"])
+def test_an_audit_notices_weights_that_nobody_agreed_on(files: Path, tmp_path: Path, lie: str) -> None:
+    trained_with_weights(files, tmp_path / "run")
+    path = tmp_path / "run" / "release.json"
+    release = json.loads(path.read_text())
+    if lie == "no weights":
+        del release["row_weights"]
+    else:
+        release["row_weights"] |= {"classes": [1.0, 9.0]} if lie == "other weights" else {"most": 3.0}
+    path.write_text(json.dumps(release))
+    assert outcome("agreed", load_evidence(tmp_path / "run")).status == "failed"
+
+
+@pytest.mark.parametrize("method", with_slow(["newton", "gd"], "gd"))
+def test_an_audit_with_views_takes_weighted_rows_for_what_they_are(files: Path, tmp_path: Path, method: str) -> None:
+    trained_with_weights(files, tmp_path / "run", method=method, most_rows=600, views=tmp_path / "views")
+    found = outcomes(load_evidence(tmp_path / "run", views=tmp_path / "views"), CHECKS)
+    assert failed(found) == {}
+    assert found["models"].status == found["mechanism"].status == "passed"
+
+
+def test_noise_for_rows_without_weights_fails_the_audit(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newton.RowBounds, "of", lambda k, *, weighted: RowBounds(1 << 14, 1 << 28, 1 << 25))
+    trained_with_weights(files, tmp_path / "run")
+    assert outcome("mechanism", load_evidence(tmp_path / "run")).status == "failed"
