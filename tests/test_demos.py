@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support.demos import here
 from support.relays import without_server
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,6 +38,13 @@ def run(folder: Path, demo: str, *options: str) -> tuple[object, str]:
     command = [sys.executable, str(ROOT / "demos" / demo), *options]
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600, check=False)
     return done.returncode, done.stdout or done.stderr
+
+
+def here(demo: str, *options: str) -> None:
+    """Run the demo in this process, where what it imports is loaded already."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [demo, *options])
+        runpy.run_path(str(ROOT / "demos" / demo), run_name="__main__")
 
 
 def run_here(capsys: pytest.CaptureFixture[str], demo: str, *options: str) -> tuple[object, str]:

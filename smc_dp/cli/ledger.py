@@ -201,14 +201,6 @@ def _would_pass(history: History, epsilon: Fraction) -> bool:
 def _as_dict(history: History) -> dict[str, Any]:
     from smc_dp.privacy.ledger.numbers import to_text
 
-    accounts = [
-        {
-            **account._asdict(),
-            **history.standing(account).as_dict(),
-            "data_sets": {name: s.as_dict()["spent"] for name, s in history.by_data_set(account).items()},
-            "data_sets_left_out": history.unshown(account),
-        }
-        for account in history.charged
-    ]
+    accounts = [{**account._asdict(), **history.standing(account).as_dict()} for account in history.charged]
     limit = {"epsilon": to_text(history.limit.epsilon), "delta": to_text(history.limit.delta)}
     return {"limit": limit, "accounts": accounts, "pending": history.pending, "head": history.head}

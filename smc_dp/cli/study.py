@@ -254,7 +254,7 @@ def approve_study(
 
     fit = preflight_of_approval(found, name, own, OwnFiles(None, ledger, auxiliary, study=study_file), ask)
     fit.require(f"study {study_file}")
-    approval = Approval.made(found, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
+    approval = Approval.made(found.digest, name, identity, Stream.from_system().bytes(RANDOM_BYTES))
     path = study_file.with_name(f"{study_file.stem}.{name}.approval") if out is None else out
     write_new(path, approval.encode(), f"approval {path}")
     print(f"Written: {path}, the approval of study {found.digest} by {name}, for one run.")

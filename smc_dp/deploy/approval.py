@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
-from protocols.crypto.identity import Signer, verify
+from protocols.crypto.identity import Signer
 from smc_dp.core import reading
 from smc_dp.core.documents import Document, canonical_line, validate_document
-from smc_dp.core.errors import InputError, plain_name
+from smc_dp.core.errors import InputError
 from smc_dp.core.kinds import DigestText
 from smc_dp.deploy.fields import SignatureText, SiteName
 from smc_dp.run.approvals import approval_text, joint_nonce
 
 MOST_APPROVAL_BYTES = 4096  # ten times the longest approval
-
-
-class SignableStudy(Protocol):
-    """Properties of a study that its approvals need."""
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the study, in hexadecimal digits."""
-        ...
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all participants."""
-        ...
-
-    @property
-    def identities(self) -> Mapping[str, bytes]:
-        """Public identity key of each participant."""
-        ...
 
 
 class Approval(Document):
@@ -45,14 +25,10 @@ class Approval(Document):
     signature: SignatureText
 
     @classmethod
-    def made(cls, study: SignableStudy, name: str, signer: Signer, random: bytes) -> Approval:
-        """Sign an approval. InputError for a participant or key that the study does not pin."""
-        if name not in study.identities:
-            raise InputError("approval.not_taking_part", name=plain_name(name), wanted=study.names)
-        if study.identities[name] != signer.public:
-            raise InputError("approval.another_key", name=name, hex=study.identities[name].hex())
-        signature = signer.sign(approval_text(study.digest, name, random.hex()))
-        return cls(study=study.digest, name=name, random=random.hex(), signature=signature.hex())
+    def made(cls, study: str, name: str, signer: Signer, random: bytes) -> Approval:
+        """Sign an approval of the study with this digest."""
+        signature = signer.sign(approval_text(study, name, random.hex()))
+        return cls(study=study, name=name, random=random.hex(), signature=signature.hex())
 
     @classmethod
     def read(cls, path: Path) -> Approval:
@@ -74,16 +50,6 @@ class Approval(Document):
     def encode(self) -> bytes:
         """Encode the approval as one line of canonical JSON."""
         return canonical_line(self.model_dump())
-
-    def check(self, study: SignableStudy) -> None:
-        """Raise InputError unless the participant signed exactly this study."""
-        pinned = study.identities.get(self.name)
-        if pinned is None:
-            raise InputError("approval.of_nobody", name=self.name)
-        if self.study != study.digest:
-            raise InputError("approval.another_study", name=self.name, study=self.study, wanted=study.digest)
-        if not verify(pinned, approval_text(self.study, self.name, self.random), bytes.fromhex(self.signature)):
-            raise InputError("approval.not_signed", name=self.name)
 
 
 def nonce(approvals: Sequence[Approval]) -> bytes:

@@ -22,7 +22,6 @@ from smc_dp.deploy.release import (
 from smc_dp.deploy.session_driver import Business, Member
 from smc_dp.deploy.site import Site
 from smc_dp.deploy.site_transcript import (
-    SessionEnvelopes,
     build_transcript,
     incomplete_senders,
     owed_absences,
@@ -75,7 +74,7 @@ class CuratorBusiness(Business):
 
     def _transcript(self, site: Site, approvals: Mapping[str, Approval], notices: Mapping[str, Notice]) -> Transcript:
         done = [site.name, *(name for name, notice in notices.items() if notice.code == "done")]
-        kept = SessionEnvelopes(site.session, site.envelopes()).envelopes
+        kept = list(site.envelopes())
         others = [(name, notice.marks) for name, notice in notices.items() if name != site.name]
         known = (
             *site.marks,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Annotated, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from smc_dp.core.errors import InputError, shown
 from smc_dp.core.kinds import NUMBER_SCHEMA, check_line
@@ -59,12 +59,6 @@ def _seconds(value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def _not_negative(value: int) -> int:
-    if value < 0:
-        raise InputError("terms.negative", got=value)
-    return value
-
-
 def _name(value: object) -> str:
     check_name(name := check_line(value))
     return name
@@ -75,7 +69,7 @@ RelayAddress: TypeAlias = Annotated[
     BeforeValidator(_relay),
     WithJsonSchema({"type": "string", "pattern": "^[a-z][a-z0-9+.-]*://", "maxLength": 500}),
 ]
-Count: TypeAlias = Annotated[int, AfterValidator(_not_negative)]
+Count: TypeAlias = Annotated[int, Field(ge=0)]
 Duration: TypeAlias = Annotated[float, BeforeValidator(_seconds), WithJsonSchema(NUMBER_SCHEMA)]
 SiteName: TypeAlias = Annotated[
     str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"})

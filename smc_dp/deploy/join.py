@@ -186,7 +186,7 @@ def take_part(
 def _own_approval(path: Path, study: JointStudy, name: str) -> Approval:
     """Return the participant's own approval of the study."""
     own = Approval.read(path)
-    own.check(study)
+    study.check_approval(own)
     if own.name != name:
         raise InputError("approval.of_another", path=str(path), got=own.name, wanted=name)
     return own

@@ -28,27 +28,6 @@ Mark: TypeAlias = tuple[str, Absent]
 """Absence with its reader, who is `PUBLIC_NAME` for a message that was owed to all."""
 
 
-class GapError(ProtocolError):
-    """Missing message of `sender`, on which a later one of its chain depends."""
-
-    def __init__(self, sender: str) -> None:
-        super().__init__("chain.message_missing", sender=shown(sender))
-        self.sender = sender
-
-
-class TwoMessagesError(ProtocolError):
-    """Two different messages in one place of a sender's chain; `kept` has both.
-
-    Nobody is named: the carrier of sealed envelopes can make up a second one.
-    """
-
-    def __init__(self, one: Envelope, other: Envelope) -> None:
-        place = f"number {one.number} from {shown(one.sender)} to {shown(one.to)}"
-        said = place if _place(one) == _place(other) else f"the messages of {shown(one.sender)} that follow one another"
-        super().__init__("chain.two_messages", place=said, digests=[one.digest.hex(), other.digest.hex()])
-        self.kept = (one, other)
-
-
 @dataclass(frozen=True)
 class _Sent:
     """A message, the latest round that its sender had come to with it, and its place in the sender's chain."""
@@ -61,8 +40,8 @@ class _Sent:
 def merge(session: Session, envelopes: Iterable[Envelope], marks: Iterable[Mark]) -> list[Envelope | Mark]:
     """Return messages and absences, each once, in the order of the transcript.
 
-    Raises `TwoMessagesError` for two messages in one place, `GapError` where one is missing between others, and
-    `PeerError`, which names nobody, for what is not of this session or breaks the count of its link.
+    Raises `ProtocolError` for two messages in one place, and where one is missing between others. Raises `PeerError`,
+    which names nobody, for what is not of this session or breaks the count of its link.
     """
     chains = {name: _ranked(chain) for name, chain in chains_of(session, envelopes).items()}
     places = {name: j for j, name in enumerate((*session.names, PUBLIC_NAME))}
@@ -83,10 +62,9 @@ def chains_of(session: Session, envelopes: Iterable[Envelope]) -> dict[str, tupl
     following: dict[str, dict[bytes, Envelope]] = defaultdict(dict)
     for e in envelopes:
         check_place(session, e)
-        if there.setdefault(_place(e), e) != e:
-            raise TwoMessagesError(there[_place(e)], e)
-        if following[e.sender].setdefault(e.prev, e) != e:
-            raise TwoMessagesError(following[e.sender][e.prev], e)
+        for other in (there.setdefault(_place(e), e), following[e.sender].setdefault(e.prev, e)):
+            if other != e:
+                raise _two_messages(other, e)
     return {name: _chain(name, following[name]) for name in session.names if name in following}
 
 
@@ -96,6 +74,16 @@ def check_place(session: Session, e: Envelope) -> None:
         raise PeerError("somebody", "message.of_another_session", sender=shown(e.sender))
     if e.to == e.sender or e.to not in (*session.names, PUBLIC_NAME):
         raise PeerError(somebody_between(e.sender), "message.to_a_stranger", to=shown(e.to))
+
+
+def _two_messages(one: Envelope, other: Envelope) -> ProtocolError:
+    """Return the error of two different messages in one place of a sender's chain.
+
+    Nobody is named: the carrier of sealed envelopes can make up a second one.
+    """
+    place = f"number {one.number} from {shown(one.sender)} to {shown(one.to)}"
+    said = place if _place(one) == _place(other) else f"the messages of {shown(one.sender)} that follow one another"
+    return ProtocolError("chain.two_messages", place=said, digests=[one.digest.hex(), other.digest.hex()])
 
 
 def _place(e: Envelope) -> tuple[str, str, int]:
@@ -120,7 +108,7 @@ def _chain(name: str, following: Mapping[bytes, Envelope]) -> tuple[Envelope, ..
         found.append(e)
         head = e.digest
     if len(found) < len(following):
-        raise GapError(name)
+        raise ProtocolError("chain.message_missing", sender=shown(name))
     return tuple(found)
 
 

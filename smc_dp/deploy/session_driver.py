@@ -351,7 +351,7 @@ class SessionDriver:
 
     def _valid_approval(self, frame: Frame) -> Approval:
         approval = Approval.decode(frame.body)
-        approval.check(self.member.study)
+        self.member.study.check_approval(approval)
         if approval.name != frame.sender:
             raise InputError("approval.other_sender", name=approval.name, sender=frame.sender)
         return approval

@@ -19,7 +19,7 @@ from protocols.runtime.inbox import Absent
 from protocols.runtime.session import PUBLIC_NAME, Session
 from protocols.runtime.transcript import Transcript
 from smc_dp.core.errors import InputError, InputFault
-from smc_dp.deploy.merge import Mark, TwoMessagesError, chains_of, check_place, merge
+from smc_dp.deploy.merge import Mark, chains_of, check_place, merge
 from smc_dp.run.release_consistency import ReleaseEvidence
 from smc_dp.run.transcript_header import read_head
 from smc_dp.run.transcript_lines import TranscriptLines, parse_lines
@@ -29,41 +29,6 @@ MOST_TRANSCRIPT_BYTES = 1 << 28
 """Most bytes of a transcript: as many as an audit reads."""
 PIECE_BYTES = 1 << 19
 """Bytes of a part of a transcript on its way."""
-
-
-class SessionEnvelopes:
-    """Envelopes of a session as they come in, each once.
-
-    A public envelope has to be signed by its sender. A sealed one shows nobody but its addressee who made it; `merge`
-    and the audit check that its sender's later signatures hold it.
-    """
-
-    def __init__(self, session: Session, envelopes: Iterable[Envelope] = ()) -> None:
-        self.session = session
-        self._kept: dict[tuple[str, str, int], Envelope] = {}
-        for envelope in envelopes:
-            self.append(envelope)
-
-    @property
-    def envelopes(self) -> tuple[Envelope, ...]:
-        """Envelopes in the order in which they came."""
-        return tuple(self._kept.values())
-
-    def append(self, e: Envelope) -> bool:
-        """Add an envelope; return False for one that is there already.
-
-        Raises `TwoMessagesError`, which has both, where another one stands in its place, and `PeerError`, which names
-        nobody, for what is not of this session or not signed. Either is left out.
-        """
-        check_place(self.session, e)
-        if e.is_public and not is_signed(self.session.identities[e.sender], e):
-            raise PeerError(somebody_between(e.sender), "message.not_signed", kind=shown(e.kind))
-        there = self._kept.setdefault((e.sender, e.to, e.number), e)
-        if there is e:
-            return True
-        if there != e:
-            raise TwoMessagesError(there, e)
-        return False
 
 
 def incomplete_senders(session: Session, envelopes: Iterable[Envelope], heads: Mapping[str, bytes]) -> tuple[str, ...]:
@@ -185,13 +150,24 @@ def read_transcript(content: bytes, session: Session) -> ReleaseEvidence:
         lines = TranscriptLines(content)
         head = read_head(lines.text(0), "transcript")
         envelopes, absences = parse_lines(session, lines)
-        kept = SessionEnvelopes(session, envelopes.values()).envelopes
+        _check_senders(session, envelopes.values())
         read_release_evidence(content)  # as all read it who use the release
     except ProtocolError as error:
         raise InputError(error.fault.within("transcript")) from None
-    if len(kept) + len(absences) != len(lines):
+    if len(envelopes) + len(absences) != len(lines):
         raise InputError("record.unknown_lines")
     return ReleaseEvidence(head, session, dict(envelopes.items()), dict(absences.items()))
+
+
+def _check_senders(session: Session, envelopes: Iterable[Envelope]) -> None:
+    """Raise `PeerError`, which names nobody, for an envelope that is not of this session or, if public, not signed.
+
+    A sealed one shows nobody but its addressee who made it; its sender's later signatures hold it.
+    """
+    for e in envelopes:
+        check_place(session, e)
+        if e.is_public and not is_signed(session.identities[e.sender], e):
+            raise PeerError(somebody_between(e.sender), "message.not_signed", kind=shown(e.kind))
 
 
 def _differences(found: ReleaseEvidence, own: OwnLog) -> Iterator[Fault]:

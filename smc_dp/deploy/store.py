@@ -39,9 +39,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from protocols.crypto.identity import Signer
-from smc_dp.core.database import open_database
+from smc_dp.core.database import open_database, transaction
 from smc_dp.core.errors import InputError, InputFault, one_line
-from smc_dp.core.writing import sync_folder
+from smc_dp.core.writing import sync_folder, write_file
 from smc_dp.deploy.approval import Approval
 from smc_dp.deploy.frame import Frame, Lane
 
@@ -227,7 +227,8 @@ class SiteStore:
     ) -> None:
         """Commit all of it or nothing. A fact `end` erases the state."""
         self._facts = None
-        with self._reported(), self._transaction() as execute:
+        with self._reported(), transaction(self._connection, "BEGIN IMMEDIATE"):
+            execute = self._connection.execute
             self._stop_second(execute)
             _insert(execute, "inbox", taken)
             _insert(execute, "outbox", sending)
@@ -247,9 +248,9 @@ class SiteStore:
 
     def sent(self, frames: Sequence[Frame]) -> None:
         """Note that the relay has these frames."""
-        with self._reported(), self._transaction() as execute:
+        with self._reported(), transaction(self._connection, "BEGIN IMMEDIATE"):
             for frame in frames:
-                execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (frame.digest,))
+                self._connection.execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (frame.digest,))
 
     @property
     def _has_secrets(self) -> bool:
@@ -271,10 +272,7 @@ class SiteStore:
 
     def _write(self, count: StateNumber) -> None:
         partial = self._counter_file.with_suffix(f".{secrets.token_hex(4)}{_PARTIAL}")
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(count.line())
-            file.flush()
-            os.fsync(file.fileno())
+        write_file(partial, count.line().encode(), 0o600)
         partial.replace(self._counter_file)
         sync_folder(self._counter_file.parent)
         self._count = count
@@ -330,16 +328,6 @@ class SiteStore:
     def _frames(self, statement: str) -> list[Frame]:
         with self._reported():
             return [Frame.decode(row[0]) for row in self._connection.execute(statement)]
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._connection.execute
-            self._connection.execute("COMMIT")
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
+from protocols.crypto.identity import verify
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError
 from protocols.programs import PROTOCOLS
@@ -37,6 +38,7 @@ from smc_dp.run.agreement import (
     required_settings,
     secure_method,
 )
+from smc_dp.run.approvals import approval_text
 from smc_dp.run.auxiliary import AuxiliaryRows
 from smc_dp.run.metrics import has_probabilities
 from smc_dp.run.protocols.registry import DERIVED_SETTINGS, find_terms, setting_names
@@ -248,11 +250,20 @@ class JointStudy(RunSettings):
         for name in self.names:
             if name not in approvals:
                 raise InputError("approvals.missing", name=name)
-        for name, approval in approvals.items():
-            approval.check(self)
-            if approval.name != name:
-                raise InputError("approvals.of_another", name=name, got=approval.name)
+        for approval in approvals.values():
+            self.check_approval(approval)
         return self._session(nonce([approvals[name] for name in self.names]), auxiliary)
+
+    def check_approval(self, approval: Approval) -> None:
+        """Raise InputError unless the participant signed exactly this study."""
+        signed, pinned = approval, self.identities.get(approval.name)
+        if pinned is None:
+            raise InputError("approval.of_nobody", name=signed.name)
+        if signed.study != self.digest:
+            raise InputError("approval.another_study", name=signed.name, study=signed.study, wanted=self.digest)
+        text = approval_text(signed.study, signed.name, signed.random)
+        if not verify(pinned, text, bytes.fromhex(signed.signature)):
+            raise InputError("approval.not_signed", name=signed.name)
 
     def unapproved_session(self, auxiliary: AuxiliaryRows | None = None) -> Session:
         """Return the session without the nonce that approvals make."""

@@ -125,13 +125,13 @@ class Each:
         right = counts[np.arange(len(test)), test.y].sum()
         return float(right) / (len(test) * len(self.classifiers))
 
-    def auc(self, test: Rows) -> float:
-        """Return the mean area under the ROC curve; nan for black boxes, without scores, and above MOST_SCORES."""
-        V = self.classifiers
+    def accuracy_and_auc(self, test: Rows) -> tuple[float, float]:
+        """Return both means; the area is nan for black boxes, without scores, and above MOST_SCORES."""
+        V, accuracy = self.classifiers, self.accuracy(test)
         if not isinstance(V, np.ndarray) or len(V) * len(test) > MOST_SCORES:
-            return float("nan")
+            return accuracy, float("nan")
         B = code(self.public.classes)
-        return float(np.mean([area_under_curve(test.X @ v.T @ B.T, test.y) for v in V]))
+        return accuracy, float(np.mean([area_under_curve(test.X @ v.T @ B.T, test.y) for v in V]))
 
 
 def _published(method: Batch | Individual, value: Any, public: Public) -> TrainedParts[Release]:

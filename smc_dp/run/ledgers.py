@@ -222,7 +222,7 @@ class Reservations:
             with _named(party), Ledger.open(path) as ledger:
                 if end := self.charge(party).end(party in members):
                     ledger.settle(number, end, digest if end == "released" else None)
-                standings[party] = ledger.spent(self.account)
+                standings[party] = ledger.history().standing(self.account)
         return standings
 
 

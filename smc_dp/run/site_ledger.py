@@ -16,7 +16,7 @@ from smc_dp.core.errors import FieldValue, InputError, InputFault
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.privacy.ledger.entry import ChargeEnd, Entry
 from smc_dp.privacy.ledger.head import is_recovered_since
-from smc_dp.privacy.ledger.history import History, Standing, account_of
+from smc_dp.privacy.ledger.history import History
 from smc_dp.privacy.ledger.ledger import RELEASED, Ledger, run_key
 from smc_dp.run.agreement import Agreement
 from smc_dp.run.budget_charge import GivenUp, OpenCharge, charge_of_run
@@ -68,8 +68,8 @@ class SiteLedger:
             if entry := history.last_under(run_key(session_id, RELEASED)):
                 self._settle(ledger, history, entry, "refunded", None)
 
-    def released(self, session_id: bytes, release: Path, charge: OpenCharge, *, member: bool) -> Standing:
-        """Enter the release in this file, with the party's contribution if it is a `member`; return the standing.
+    def released(self, session_id: bytes, release: Path, charge: OpenCharge, *, member: bool) -> None:
+        """Enter the release in this file, with the party's contribution if it is a `member`.
 
         Raises InputError where the session was not charged, was given up, or has another release.
         """
@@ -81,7 +81,6 @@ class SiteLedger:
                 raise self._refused("ledger.session_unknown")
             if end := charge.end(member):
                 self._settle(ledger, history, entry, end, digest if end == "released" else None)
-            return ledger.spent(account_of(entry.guarantee))
 
     def _refused(self, code: str, **fields: FieldValue) -> InputError:
         return InputError(InputFault(code, fields, f"ledger {self.path}: "))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from smc_dp.privacy.gaussian import epsilon_of
 from smc_dp.privacy.ledger.composition import Total, total
 from smc_dp.privacy.ledger.guarantee import Guarantee
+from smc_dp.privacy.ledger.history import History
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.target import epsilon_for
 
 
@@ -39,3 +43,11 @@ def curve(square: Fraction, delta: Fraction) -> Fraction:
     found = epsilon_of(square, delta)
     assert found is not None
     return found
+
+
+def charge(path: Path, times: int = 1) -> History:
+    """Charge the ledger in a file so many times with very little, and return its history."""
+    with Ledger.open(path) as ledger:
+        for _ in range(times):
+            ledger.reserve("a" * 64, "newton", pure("1/1000"), secrets.token_hex(32))
+        return ledger.history()

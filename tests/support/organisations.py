@@ -16,24 +16,14 @@ from typing import Any
 
 from smc_dp.deploy.store import StoreError, read_facts
 from smc_dp.privacy.ledger.ledger import Ledger
+from tests.support.pages import ROOT, write_program
 
-ROOT = Path(__file__).resolve().parents[2]
 _MOST_SECONDS = 120.0
 CHARGED_ONCE = ["limit", "reserved", "released"]
 """What a ledger of one study has in the end."""
 OF_THE_MACHINE = ("/usr/", "/lib", "/dev/null", "/etc/", "/proc/meminfo")  # libc asks for the size of the memory
 INSTALLED = (*OF_THE_MACHINE, *(os.path.realpath(place) for place in (sys.prefix, sys.base_prefix, ROOT)))
 """What every program of the machine reads, and this one."""
-_PROGRAM = f"""\
-#!{sys.executable} -P
-import sys
-sys.path.insert(0, {str(ROOT)!r})
-from smc_dp.cli.start import main
-sys.exit(main())
-"""
-"""`smc-dp`, which needs no variable of the environment to find this tree."""
-
-
 _CLIENT = f"""\
 #!{sys.executable} -IS
 import os, socket, sys
@@ -113,16 +103,8 @@ class Organisation:
     @classmethod
     def made(cls, folder: Path) -> Organisation:
         """A new one; nothing is in its folder but the program."""
-        one = cls(folder)
-        one.has("bin/smc-dp", _PROGRAM)
-        return one
-
-    def has(self, file: str, program: str) -> None:
-        """Put a program into the folder."""
-        path = self.folder / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(program)
-        path.chmod(0o755)
+        write_program(folder / "bin" / "smc-dp")
+        return cls(folder)
 
     @property
     def name(self) -> str:
@@ -180,7 +162,7 @@ def organisations(folder: Path, names: tuple[str, ...], program: str = "") -> It
     """These, in a folder each; in the end none of their programs is left. `program`: for lines that end at once."""
     made = {name: Organisation.made(folder / name) for name in names}
     for one in made.values() if program else ():
-        one.has("loaded/smc-dp", program)
+        write_program(one.folder / "loaded" / "smc-dp", program)
     try:
         yield made
     finally:

@@ -89,12 +89,16 @@ INSTALLATION = re.compile(r"(python3 -m venv \.venv && )?\.venv/bin/pip install 
 """What `.ci/run` carries out, on a clean checkout."""
 
 
+def write_program(path: Path, text: str = _PROGRAM) -> None:
+    """Write `smc-dp`, which needs no variable of the environment to find this tree, or another program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
 def prepare_folder(folder: Path) -> None:
     """Put the program into a folder, where a shell finds it."""
-    program = folder / ".venv" / "bin" / "smc-dp"
-    program.parent.mkdir(parents=True)
-    program.write_text(_PROGRAM)
-    program.chmod(0o755)
+    write_program(folder / ".venv" / "bin" / "smc-dp")
     (folder / "DIR").symlink_to(_DATA)
 
 

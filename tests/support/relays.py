@@ -69,7 +69,7 @@ def ready(folder: Path, name: str, study: JointStudy) -> SiteFiles:
     key.write_text(f"{identity(name).seed.hex()}\n")
     key.chmod(0o600)
     drawn = Stream.from_system().bytes(RANDOM_BYTES)
-    approval.write_bytes(Approval.made(study, name, identity(name), drawn).encode())
+    approval.write_bytes(Approval.made(study.digest, name, identity(name), drawn).encode())
     found = SiteFiles(
         key, approval=approval, state=folder / f"study.{name}.state",
         counters=folder / "counters", credentials=folder / "credentials", out=folder / "run",

@@ -116,9 +116,8 @@ def joint(stated: Mapping[str, Any], parties: int = 3) -> JointStudy:
 
 def approval(study: JointStudy, name: str, random: str = "") -> Approval:
     """The approval of this participant, with bytes that follow from its name."""
-    return Approval.made(
-        study, name, identity(name), Stream.insecure_from_seed(f"approval {name}{random}").bytes(RANDOM_BYTES)
-    )
+    drawn = Stream.insecure_from_seed(f"approval {name}{random}").bytes(RANDOM_BYTES)
+    return Approval.made(study.digest, name, identity(name), drawn)
 
 
 def approvals(study: JointStudy) -> dict[str, Approval]:

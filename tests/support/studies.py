@@ -68,7 +68,7 @@ def study(said: str | None = None) -> JointStudy:
 
 def approvals(agreed: JointStudy) -> Mapping[str, Approval]:
     """Everybody's, with random bytes that a test may know."""
-    return {name: Approval.made(agreed, name, IDENTITIES[name], bytes(32)) for name in agreed.names}
+    return {name: Approval.made(agreed.digest, name, IDENTITIES[name], bytes(32)) for name in agreed.names}
 
 
 def site(folder: Path, name: str = "north") -> dict[str, Path]:

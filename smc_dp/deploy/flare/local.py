@@ -19,6 +19,12 @@ if TYPE_CHECKING:  # the relay does without them
     from smc_dp.deploy.join import SiteFiles
     from smc_dp.deploy.study import JointStudy
 
+# Words that FLARE's job at the server and its job at a site have in common.
+CHANNEL = "smc_dp"
+TASK = "take_part"
+END_CODE = "smc_dp_code"
+DONE, STOPPED, REFUSED, FAILED = CODES = ("done", "stopped", "refused", "failed")
+"""Under the name `END_CODE` a site tells the job how its part ended: one of these, never a text."""
 FOLDER = "smc_dp"
 RELAY_FILE = "relay.toml"
 _DIGEST = re.compile("[0-9a-f]{64}")

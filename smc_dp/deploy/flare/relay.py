@@ -21,9 +21,8 @@ from typing_extensions import override
 
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
-from smc_dp.deploy.flare.local import RelayPlace
+from smc_dp.deploy.flare.local import CHANNEL, CODES, DONE, END_CODE, FAILED, TASK, RelayPlace
 from smc_dp.deploy.flare.private_log import details_of, job_logger
-from smc_dp.deploy.flare.wire import CHANNEL, CODES, DONE, END_CODE, FAILED, TASK
 from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.relay_service import RelayService
 from smc_dp.deploy.relay_store import RelayStore

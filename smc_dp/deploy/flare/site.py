@@ -20,9 +20,8 @@ from nvflare.fuel.f3.message import Message
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
 from smc_dp.deploy.arrival import longest_frame
-from smc_dp.deploy.flare.local import site_files
+from smc_dp.deploy.flare.local import CHANNEL, DONE, END_CODE, FAILED, REFUSED, STOPPED, site_files
 from smc_dp.deploy.flare.private_log import details_of, job_logger
-from smc_dp.deploy.flare.wire import CHANNEL, DONE, END_CODE, FAILED, REFUSED, STOPPED
 from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.join import take_part
 from smc_dp.deploy.relay_carrier import Ask, RelayCarrier

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.flare.wire import TASK
+from smc_dp.deploy.flare.local import TASK
 from smc_dp.deploy.study import JointStudy
 
 EXECUTOR = "smc_dp.deploy.flare.site.SiteExecutor"

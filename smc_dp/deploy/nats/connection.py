@@ -44,14 +44,6 @@ def relay_address(relay: str) -> tuple[str, int]:
     return require_relay_host(relay, _SCHEMES, DEFAULT_PORT)
 
 
-def check_library() -> None:
-    """Raise InputError where the client library is missing."""
-    try:
-        import nats  # noqa: F401
-    except ImportError:
-        raise InputError("relay.no_nats_library") from None
-
-
 class RelayConnection:
     """Connection to one relay, with the certificate in a folder; `inbox` is the prefix of the subjects of answers.
 
@@ -59,7 +51,10 @@ class RelayConnection:
     """
 
     def __init__(self, relay: str, credentials: Path, inbox: str, patience: float) -> None:
-        check_library()
+        try:
+            import nats  # noqa: F401
+        except ImportError:
+            raise InputError("relay.no_nats_library") from None
         self._host, self._port = relay_address(relay)
         self._relay, self._inbox, self._patience = relay, inbox, patience
         self.answered = min(patience, _ANSWERED)

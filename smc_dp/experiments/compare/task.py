@@ -109,7 +109,7 @@ def _outcome(cell: GridCell, trainer: Trainer, test: Rows, insecure_seed: int | 
         seed = f"{insecure_seed} {cell.key}"
         rng = Stream.from_system() if insecure_seed is None else Stream.insecure_from_seed(seed)
         releases = list(_releases(cell, trainer, rng))
-        measured = [(release.model.accuracy(test), release.model.auc(test)) for _, release in releases]
+        measured = [release.model.accuracy_and_auc(test) for _, release in releases]
     except Exception as error:  # reported with the cell's parameters
         return TaskOutcome(cell, failure=describe_failure(error))
     trials = [

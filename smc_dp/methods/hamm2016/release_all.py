@@ -114,6 +114,7 @@ class Committee:
         """Return the fraction of rows that the majority classifies correctly."""
         return float(np.mean(count_votes(self.V, test.X, self.classes).argmax(axis=1) == test.y))
 
-    def auc(self, test: Rows) -> float:
-        """Return the area under the ROC curve of the shares of the votes."""
-        return area_under_curve(count_votes(self.V, test.X, self.classes) / len(self.V), test.y)
+    def accuracy_and_auc(self, test: Rows) -> tuple[float, float]:
+        """Return the accuracy, and the area under the ROC curve of the shares of the votes."""
+        counts = count_votes(self.V, test.X, self.classes)
+        return float(np.mean(counts.argmax(axis=1) == test.y)), area_under_curve(counts / len(self.V), test.y)

@@ -63,8 +63,7 @@ _LONGEST, _GRID = 4096, 1 << 2048  # bits of a denominator: a file of strangers 
 # Those of dp-accounting.
 _ORDERS: tuple[float, ...] = (*(1 + x / 10 for x in range(1, 100)), *range(11, 64), *(2**x for x in range(7, 11)))
 _PURE_AS_CURVE = Fraction(15708, 10_000)  # above pi/2: mu^2 of a pure release, over its epsilon squared
-MOST_SPLITS = 256
-"""Into rho and the rest, that are tried for one sum."""
+_MOST_SPLITS = 256  # into rho and the rest, that are tried for one sum
 
 
 @dataclass(frozen=True)
@@ -76,14 +75,12 @@ class Total:
     how: str
 
 
-def total(
-    releases: Iterable[Guarantee], delta: Fraction, splits: int = MOST_SPLITS, exact: int | None = None
-) -> Total | None:
+def total(releases: Iterable[Guarantee], delta: Fraction, exact: int | None = None) -> Total | None:
     """Return the smallest epsilon at a delta of at most this; None where the deltas of the releases exceed it.
 
-    splits: how many are tried at most, one at least; with fewer the bound may be less sharp. exact: number of releases,
-    the first ones, that were charged before any Gaussian one, even one that was refunded; by default those before the
-    first Gaussian one here. Raises ValueError when units or adjacencies differ: such figures have no sum.
+    exact: number of releases, the first ones, that were charged before any Gaussian one, even one that was refunded; by
+    default those before the first Gaussian one here. Raises ValueError when units or adjacencies differ: such figures
+    have no sum.
     """
     found = tuple(releases)
     if len({(release.unit, release.adjacency) for release in found}) > 1:
@@ -91,7 +88,7 @@ def total(
     if all(release.kind != "zcdp" for release in found):
         plain = _exact_sum(found)
         return plain if plain.delta <= delta else None
-    least = min(_bounds(found, delta, splits), key=_epsilon, default=None)
+    least = min(_bounds(found, delta), key=_epsilon, default=None)
     if least is None or len(found) == 1:  # one alone chooses nothing
         return least
     chosen = _with_one_switch(found, delta, _before_switch(found) if exact is None else exact)
@@ -132,12 +129,12 @@ def _with_one_switch(releases: Sequence[Guarantee], delta: Fraction, exact: int)
     return None if epsilon is None else Total(before.epsilon + epsilon, delta, CHOSEN)
 
 
-def _bounds(releases: Sequence[Guarantee], delta: Fraction, splits: int) -> Iterator[Total]:
+def _bounds(releases: Sequence[Guarantee], delta: Fraction) -> Iterator[Total]:
     if (plain := _exact_sum(releases)).delta <= delta:
         yield plain
     if delta == 0:
         return
-    for rho, rest in _splits(releases, splits):
+    for rho, rest in _splits(releases):
         left = delta - rest.delta
         if left >= LEAST_DELTA:
             epsilon, how = _converted(rho, left)
@@ -157,7 +154,7 @@ def _by_curve(releases: Sequence[Guarantee], delta: Fraction) -> Iterator[Total]
         yield Total(epsilon + _sum(r.epsilon for r in releases if r.kind != "zcdp"), delta, CURVE)
 
 
-def _splits(releases: Sequence[Guarantee], most_splits: int) -> Iterator[tuple[Fraction, Total]]:
+def _splits(releases: Sequence[Guarantee]) -> Iterator[tuple[Fraction, Total]]:
     """Yield the part that is added as rho, and the part that is added as epsilon and delta.
 
     Of pure releases the small ones gain as rho: the conversion is concave, so that one threshold is best, and a
@@ -170,7 +167,7 @@ def _splits(releases: Sequence[Guarantee], most_splits: int) -> Iterator[tuple[F
     if rho:
         yield rho, Total(epsilon, delta, EXACT_SUM)
     groups = [(most, len(list(alike))) for most, alike in groupby(pure)]
-    step = -(-len(groups) // most_splits)
+    step = -(-len(groups) // _MOST_SPLITS)
     for place, (most, count) in enumerate(groups, start=1):
         rho, epsilon = _short(rho + count * most**2 / 2), _short(epsilon - count * most)
         if place % step == 0 or place == len(groups):

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
 from typing import Any, NamedTuple
 
 from typing_extensions import override
@@ -29,9 +28,6 @@ from smc_dp.privacy.ledger.numbers import (
 )
 from smc_dp.privacy.statement import Adjacency, PrivacyStatement, Unit
 from smc_dp.privacy.target import LEAST_DELTA
-
-MOST_DATA_SETS = 1000
-_SPLITS_OF_ALL = 4096  # what is shown of a stranger's ledger must not take all day
 
 
 class BrokenLedgerError(InputError):
@@ -185,7 +181,10 @@ class History:
     def standing(self, account: Account, *further: Guarantee) -> Standing:
         """Return how the account stands, or would stand if `further` were released too."""
         found, exact = self._counted(account)
-        return Standing(self.limit, _total(account, (*found, *further), self.limit.delta, exact=exact))
+        costs = [costs_by_account(release)[account] for release in (*found, *further)]
+        known = [cost for cost in costs if cost is not None]
+        is_known = len(known) == len(costs)
+        return Standing(self.limit, composition.total(known, self.limit.delta, exact) if is_known else None)
 
     def holds_however_chosen(self, account: Account) -> bool:
         """Tell whether the limit of the account holds also where figures were chosen in view of earlier releases."""
@@ -209,22 +208,6 @@ class History:
         in_time = {entry.refers for entry in self.entries[:first] if entry.is_refund}
         before = [e for e in reserved if e.number < switch and e.number not in in_time]
         return [e.guarantee for e in (*before, *after)], len(before)
-
-    def by_data_set(self, account: Account) -> dict[str, Standing]:
-        """Return how the account would stand if the ledger were about one of its data sets alone, to be shown.
-        Of more than `MOST_DATA_SETS` those that were charged first; of many, with fewer splits each.
-        """
-        found: dict[str, list[Guarantee]] = {}
-        for entry in self.charged.get(account, []):
-            found.setdefault(entry.dataset or "", []).append(entry.guarantee)
-        shown = dict(islice(found.items(), MOST_DATA_SETS))
-        splits = max(1, min(composition.MOST_SPLITS, _SPLITS_OF_ALL // max(1, len(shown))))
-        delta = self.limit.delta
-        return {name: Standing(self.limit, _total(account, g, delta, splits)) for name, g in shown.items()}
-
-    def unshown(self, account: Account) -> int:
-        """Count the data sets of the account that `by_data_set` leaves out."""
-        return max(0, len({entry.dataset for entry in self.charged.get(account, [])}) - MOST_DATA_SETS)
 
     def check(self, guarantee: Guarantee) -> None:
         """Raise OverBudgetError when a release with this guarantee would pass the limit."""
@@ -285,19 +268,6 @@ class History:
 def costs_by_account(guarantee: Guarantee) -> Mapping[Account, Guarantee | None]:
     """Return the guarantee that a release counts as in each of its accounts; None for more than any limit."""
     return {RECORDS: guarantee.of_records} | ({PARTIES: guarantee} if guarantee.unit == "party" else {})
-
-
-def _total(
-    account: Account,
-    releases: Iterable[Guarantee],
-    delta: Fraction,
-    splits: int = composition.MOST_SPLITS,
-    exact: int | None = None,
-) -> Total | None:
-    """Return what the releases come to in an account, as `composition.total`."""
-    found = [costs_by_account(release)[account] for release in releases]
-    known = [release for release in found if release is not None]
-    return composition.total(known, delta, splits, exact) if len(known) == len(found) else None
 
 
 def account_of(release: Guarantee | PrivacyStatement) -> Account:

@@ -21,7 +21,7 @@ from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger import storage
 from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, ChargeEnd, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
-from smc_dp.privacy.ledger.history import Account, History, Limit, Standing
+from smc_dp.privacy.ledger.history import History, Limit
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 
 RELEASED = "release"
@@ -127,10 +127,6 @@ class Ledger:
         with self._transaction("BEGIN IMMEDIATE") as (_, history):
             self._append(history.settled(number, state, run, _now()))
         _LOG.info("ledger: entry %d is settled: %s", number, state)
-
-    def spent(self, account: Account, *further: Guarantee) -> Standing:
-        """Return how an account stands, or would stand if `further` were released too."""
-        return self.history().standing(account, *further)
 
     def _append(self, entry: Entry) -> int:
         storage.add_later_columns(self._connection)

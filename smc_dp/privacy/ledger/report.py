@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 
 from smc_dp.core.errors import plain_name
-from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, coded_prose
+from smc_dp.pages.blocks import PageBlock, PageTable, Prose, coded_prose
 from smc_dp.privacy.ledger.composition import EXACT_SUM
 from smc_dp.privacy.ledger.head import Seen
 from smc_dp.privacy.ledger.history import PARTIES, RECORDS, Account, History, Standing
@@ -30,17 +30,10 @@ def budget_blocks(standings: Mapping[str, Standing], account: Account) -> Iterat
 
 
 def blocks(history: History) -> Iterator[PageBlock]:
-    """Yield the limit, what is charged to each account and for each data set, and every entry."""
+    """Yield the limit, what is charged to each account, and every entry."""
     yield Prose(f"Limit: {history.limit}" + ("" if history.charged else "; nothing has been charged"))
     for account in history.charged:
         yield Prose(_account(account, history))
-        charged = []
-        for name, alone in history.by_data_set(account).items():
-            spent = "more than the limit's delta" if alone.total is None else digits_rounded_up(alone.total.epsilon)
-            charged.append(f"data set {name[:_SHOWN]}: {spent}")
-        if left_out := history.unshown(account):
-            charged.append(f"and {left_out:,} data sets more, each with its own entries below")
-        yield Bullets(tuple(charged))
     if history.entries:
         yield PageTable("Entries", _HEADINGS, tuple(_entries(history)), numbers=(0, 3, 7, 8))
     yield Prose(

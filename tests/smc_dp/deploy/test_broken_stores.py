@@ -15,7 +15,7 @@ from support import sites
 from support.sites import Sites
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.store import DATABASE, StoreError
+from smc_dp.deploy.store import StoreError
 from tests.support.refusals import refused
 
 
@@ -73,13 +73,6 @@ def test_nothing_is_sent_when_there_is_no_room_and_later_the_same_is(
     halfway.run()
     assert sites.stage_result(halfway) == sites.stage_result(curator_run)
     assert halfway.at["P1"].entries() == ["released"]
-
-
-def test_a_spoilt_database_is_one_line(halfway: Sites) -> None:
-    halfway.stop("P1")
-    (halfway.at["P1"].folder / "state" / DATABASE).write_bytes(b"no database" * 1000)
-    with refused("state.unusable", error=StoreError):
-        halfway.begin("P1")
 
 
 def test_a_changed_state_does_not_open(halfway: Sites) -> None:

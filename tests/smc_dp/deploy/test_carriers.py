@@ -14,7 +14,7 @@ import pytest
 from support import relays, sites
 from support.carrier_suite import ENDURING, CarrierSuite, RunningRelay
 from support.flare_sites import environment
-from support.organisations import ROOT
+from support.pages import ROOT
 from support.relay_carriers import InMemoryCarrier, asks
 from support.relays import free_port, without_server
 

@@ -144,20 +144,6 @@ def test_who_stays_away_is_waited_for_and_pays_for_what_left(case: str, fast_pat
     assert all(len(run.at[name].entries()) == 1 for name in run.study.parties)
 
 
-def test_who_ended_is_over_and_begins_nothing_anew(fast_path: Path) -> None:
-    absence = CASES["curator: in the middle"]
-    run = Sites(sites.joint(absence.stated), fast_path)
-    run.run(until=lambda: absence.when(run))
-    run.away.add("P3")
-    run.run()
-    before = run.frames()
-    for name in ("P1", "P2", "charlie"):
-        run.begin(name)
-    run.run()
-    assert (run.ends, run.frames()) == (absence.ends, before)
-    assert run.at["P1"].entries() == ["refunded"]
-
-
 def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: Path) -> None:
     run = Sites(sites.joint(LINEAR), fast_path)
     run.away.add("P2")

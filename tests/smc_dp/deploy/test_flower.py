@@ -12,7 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,6 @@ from typing import Any
 import pytest
 from support import sites
 from support.carrier_suite import ENDURING, CarrierSuite, RunningRelay, made_in, over
-from support.flower_turns import give_turns, passed
 from support.sites import AtHand, Sites
 
 from protocols.curator import CURATOR_NAME
@@ -40,6 +39,37 @@ from tests.support.refusals import refused
 
 PAUSE = 0.1
 PAGE = Path(provision.__file__).parents[1] / "HOWTO_FLOWER.md"
+
+
+def passed(socket_file: Path, question: bytes) -> bytes:
+    """The answer to a turn; none where nobody listens."""
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as line:
+        line.connect(str(socket_file))
+        line.sendall(question)
+        line.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: line.recv(1 << 20), b""))
+    return b""
+
+
+def give_turns(relay: TurnRelay, lines: Mapping[str, Path], stopped: Callable[[], bool]) -> int:
+    """Give turns to the sites, each in a thread, until it is stopped, and return their number, as the ServerApp does.
+
+    `lines`: folders of their sockets.
+    """
+    answers: dict[str, bytes] = {}
+    count = 0
+
+    def ask(name: str, question: bytes) -> None:
+        answers[name] = passed(lines[name] / SOCKET, question)
+
+    while not stopped():
+        for name in relay.due(list(lines)):
+            count += 1
+            threading.Thread(target=ask, args=[name, relay.question(name)], daemon=True).start()
+        for name in list(answers):
+            relay.take(name, answers.pop(name))
+        time.sleep(0.001)
+    return count
 
 
 @dataclass

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from support.flare_sites import environment as installed
 from support.flare_sites import kill, processes_in, until
-from support.organisations import ROOT, Organisation, loaded, organisations
-from support.pages import blocks
+from support.organisations import Organisation, loaded, organisations
+from support.pages import ROOT, blocks
 from support.relays import free_port, joint_study
 
 from smc_dp.deploy.flower.carrier import SOCKET
@@ -189,7 +189,7 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_fa
     ):
         for one in everybody.values():
             for name in PROGRAMS:
-                one.has(f"bin/{name}", flower)
+                write_program(one.folder / "bin" / name, flower)
         for name, count in zip(PARTIES, (600, 450, 300), strict=True):
             rows(everybody[name].folder, count)
         sites = {name: everybody[name] for name in EVERYBODY[:-1]}

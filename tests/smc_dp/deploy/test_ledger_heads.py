@@ -44,20 +44,14 @@ from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.store import DATABASE, read_frames
 from smc_dp.deploy.study import MOST_WITNESSES, witnesses_of
 from smc_dp.privacy.ledger.export import read_history
-from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.head import HeadRequest, verify_head
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.signed_note import SignedNote
 from smc_dp.privacy.ledger.witness import Witness
+from tests.support.guarantees import charge
 from tests.support.refusals import refused
 
-EPSILON = Guarantee("pure", Fraction(1, 1000), Fraction(0), "record", "replace")
 STUDY = sites.joint(LINEAR)
-
-
-def charge(ledger: Path) -> None:
-    with Ledger.open(ledger) as opened:
-        opened.reserve("a" * 64, "newton", EPSILON, secrets.token_hex(32))
 
 
 def seen_by(root: Path, witness: str, party: str = "P1") -> int:
@@ -111,8 +105,7 @@ def test_a_copy_from_before_a_charge_is_refused_in_the_next_study(charged: int, 
     ledger = ended.at["P1"].ledger
     ledger.unlink()
     Ledger.create(ledger, Fraction(5), Fraction(1, 100)).close()
-    for _ in range(charged):
-        charge(ledger)
+    charge(ledger, charged)
     code = "head.of_other_entries" if charged else "head.seen_further"
     before = ledger.read_bytes()
     with refused(code, seen=2):
@@ -253,8 +246,7 @@ def head_of(owner: Identity, ledger: Path, old: int = 0, **named: str) -> HeadRe
 def longer(run: Sites, name: str) -> Path:
     """A ledger with more entries than this party's."""
     ledger = Path(shutil.copy(run.at[name].ledger, run.root / f"longer.{name}"))
-    for _ in range(3):
-        charge(ledger)
+    charge(ledger, 3)
     return ledger
 
 
@@ -360,20 +352,6 @@ def test_a_head_without_the_cosignature_of_its_witness_does_not_count(fast_path:
     run.turn("P1")
     assert any(p.lane == "cosigned" for p in run.stores["P1"].received())
     assert run.going["P1"]._heads.own.cosigned == []
-
-
-def test_a_witness_that_dies_before_its_answer_is_kept_gives_it_again(fast_path: Path) -> None:
-    """The witness has kept the head, and the store of its site has no answer."""
-    run = Sites(sites.joint({**LINEAR, "witnesses_needed": 3}), fast_path)
-    run.run(until=lambda: any((p.sender, p.lane) == ("P1", "head") for p in run.frames()))
-    request = next(HeadRequest.read(p.body) for p in run.frames() if (p.to, p.lane) == ("P3", "head"))
-    owner = sites.identity("P1").public
-    with own_witness(fast_path / "P3" / "counters", sites.identity("P3").public, time.time) as witness:
-        kept = witness.cosign(request, owner)
-    run.run()
-    assert sites.ends(run) == ["released"] * 4
-    (answer,) = (p.body for p in run.frames() if (p.sender, p.to, p.lane) == ("P3", "P1", "cosigned"))
-    assert answer == kept.encode()
 
 
 def test_frames_of_heads_go_between_a_party_and_its_witnesses_alone() -> None:
@@ -613,8 +591,7 @@ def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness_thro
         name, size = OTHERS[draw.below(3)], 2 + draw.below(8)
         older = 1 + draw.below(size - 1)
         shutil.copy(copies[older], home.ledger)
-        for _ in range(size - older if trial % 2 else 0):
-            charge(home.ledger)
+        charge(home.ledger, size - older if trial % 2 else 0)
         code = "head.of_other_entries" if trial % 2 else "head.seen_further"
         before = home.ledger.read_bytes()
         with Witness.open(seen[name, size]) as opened:

@@ -31,11 +31,11 @@ from support.relays import (
 )
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.frame import CarrierError, Frame
+from smc_dp.deploy.frame import CarrierError
 from smc_dp.deploy.nats.carrier import NatsCarrier
 from smc_dp.deploy.nats.certificates import Certified, authority, client
 from smc_dp.deploy.nats.connection import CA_FILE, CERTIFICATE_FILE, KEY_FILE, RelayConnection
-from smc_dp.deploy.nats.provision import open_study, provision_relay
+from smc_dp.deploy.nats.provision import provision_relay
 from smc_dp.deploy.nats.server import OPERATOR, server_configuration
 from smc_dp.deploy.nats.subjects import RelaySubjects
 from tests.support.refusals import refused
@@ -302,18 +302,3 @@ def test_a_relay_without_tls_is_refused(tmp_path: Path) -> None:
         refused("relay.other_certificate", error=CarrierError),
     ):
         north.fetch(0)
-
-
-def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
-    with relay(tmp_path, opened=False) as full, closing(full.carrier(NORTH)) as north:
-        open_study(full.study, full.kit, 100_000)
-        sent = [Frame(full.study.digest, NORTH, SOUTH, "envelope", n, bytes(40_000)) for n in range(4)]
-        with refused("relay.refused", error=CarrierError, at=full.study.relay):
-            north.send(sent)
-        last = north.last(SOUTH, "envelope")
-        with closing(full.carrier(SOUTH)) as south:
-            kept: list[Frame] = []
-            while last not in kept:
-                kept += south.fetch(5)
-        assert 1 < len(kept) < 4
-        assert kept == sent[: len(kept)]

@@ -31,6 +31,7 @@ from smc_dp.deploy.study import JointStudy
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.signed_note import COSIGNATURE, SignedNote, VerifierKey
 from tests.smc_dp.deploy.test_witnesses import Home
+from tests.support.guarantees import charge
 from tests.support.refusals import refused
 
 NORTH, NAME, KEY = IDENTITIES["north"], "witness.example/w1", Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -134,14 +135,14 @@ def test_approve_asks_a_witness_and_an_answer_for_this_study_is_enough(home: Hom
     assert home.approve(f"--ledger={home.ledger}") == 0
     assert home.faults == []
     for charges in range(5):
-        home.charge()
+        charge(home.ledger)
         assert ask(home) == []
         assert Handler.seen[0] == 2 + charges
 
 
 def test_an_older_ledger_is_refused_by_the_number_that_the_witness_has_seen(home: Home) -> None:
     copy = Path(shutil.copy(home.ledger, home.folder / "copy"))
-    home.charge()
+    charge(home.ledger)
     assert ask(home) == []
     shutil.copy(copy, home.ledger)
     with refused("head.fewer_entries", at=f"ledger {home.ledger}: witness {NAME} at http://", entries=1, old=2):
@@ -199,7 +200,7 @@ def test_a_site_that_does_not_fit_shows_no_witness_anything(spoil: Callable[[Hom
 
 def test_a_ledger_that_heads_here_refute_is_shown_to_no_witness(home: Home) -> None:
     older = shutil.copy(home.ledger, home.folder / "older")
-    home.charge()
+    charge(home.ledger)
     ask(home)
     shutil.copy(older, home.ledger)
     asked = Handler.asked
@@ -230,11 +231,11 @@ def test_the_refusal_of_one_witness_keeps_no_other_from_being_asked(home: Home) 
 def test_the_folder_of_heads_has_one_of_each_study_that_goes_on_and_the_last_one(home: Home) -> None:
     policy = SitePolicy.read(home.files["policy"])
     for number, over in enumerate((False, False, True, False, True)):
-        home.charge()
+        charge(home.ledger)
         policy.ask_witnesses(study(), home.ledger, NORTH, lambda text: None, over=over)
         assert len(list(home.folder.glob("answers/*"))) == (2 if number == 3 else 1)
     copy = shutil.copy(home.ledger, home.folder / "copy")
-    home.charge()
+    charge(home.ledger)
     policy.ask_witnesses(study(), home.ledger, NORTH, lambda text: None, over=True)
     shutil.copy(copy, home.ledger)
     with refused("head.seen_further", entries=6, seen=7):  # also by a program that goes on
@@ -265,7 +266,7 @@ def test_another_ledger_under_the_same_identity_is_refused_by_its_proof(home: Ho
     for _ in range(2):  # as large as the one before, and larger
         with refused("outside.not_extended", at=f"witness {NAME} at http://127.0.0.1:", seen=1):
             ask(home)
-        home.charge()
+        charge(home.ledger)
 
 
 @pytest.mark.parametrize(
@@ -304,8 +305,7 @@ def test_a_cosignature_of_another_text_does_not_count(home: Home, monkeypatch: p
 def test_a_witness_that_repeats_a_number_or_ever_names_others_is_silent(
     numbers: tuple[int, ...], asked: int, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for _ in range(4):
-        home.charge()
+    charge(home.ledger, 4)
     said = iter(numbers)
     monkeypatch.setattr(Handler, "answer", lambda *_: (409, f"{next(said)}\n".encode()))
     assert "HTTP status 409" in ask(home)[0]
@@ -320,7 +320,7 @@ def test_a_ledger_that_another_study_charges_meanwhile_is_read_again(
     def busy(self: Handler, content: bytes) -> tuple[int, bytes]:
         if Handler.asked > 1:
             return answer(self, content)
-        home.charge()
+        charge(home.ledger)
         with Ledger.open(home.ledger) as ledger:
             first, second = (bytes.fromhex(entry.digest) for entry in ledger.history().entries)
         Handler.seen = 2, node(hashlib.sha256(b"\0" + first).digest(), hashlib.sha256(b"\0" + second).digest())

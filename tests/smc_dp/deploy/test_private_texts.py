@@ -9,7 +9,6 @@ import shutil
 import stat
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,8 +24,7 @@ import smc_dp
 from smc_dp.core.errors import InputError
 from smc_dp.core.private_text import PrivateText
 from smc_dp.data.federation import Rows
-from smc_dp.deploy import join
-from smc_dp.deploy.flare.wire import END_CODE
+from smc_dp.deploy.flare.local import END_CODE
 from smc_dp.deploy.frame import Carrier, CarrierError, Frame
 from smc_dp.deploy.join import SiteFiles, open_carrier, take_part
 from smc_dp.deploy.paths import state_folder
@@ -34,7 +32,6 @@ from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.relay_wire import encode_parts
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.agreement import Agreement
-from tests.support.refusals import refused
 
 NORTH = PARTIES[0]
 CELL, PATH, NAME = "HIV positive 4711", "ward-of-planted-doctor", "patients-of-1987"
@@ -185,16 +182,6 @@ def test_a_party_hears_what_it_gains_before_it_has_sent_anything(tmp_path: Path)
     assert heard_of == [(len(PARTIES), len(files.data.read_text().splitlines()) - 1)]
     assert way.sent == []
     assert not state_folder(study_file, NORTH).exists()
-
-
-def test_a_party_without_rows_is_not_taken_for_the_curator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever its check has let through."""
-    study_file, files = at_home(tmp_path, "flare://relay.example.org:8102", lambda files: files)
-    looked = join.run_preflight
-    monkeypatch.setattr(join, "run_preflight", lambda *asked: replace(looked(*asked), own=None))
-    way = InMemoryCarrier(RelayStore(), NORTH, JointStudy.read(study_file).digest)
-    with refused("data.missing"):
-        take_part(study_file, files, lambda text: None, lambda *asked: way)
 
 
 def test_a_site_logs_the_code_of_an_error_of_its_carrier_and_its_owner_has_the_text(

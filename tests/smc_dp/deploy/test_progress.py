@@ -20,6 +20,7 @@ from protocols.runtime.envelope import STAGE_END
 from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.session_driver import SessionDriver
 from smc_dp.deploy.status import erase_missed
+from tests.smc_dp.deploy.test_kills import Killed
 
 STUDIES: Mapping[str, Mapping[str, Any]] = {
     "pathak2010": PRR_MEAN,
@@ -192,10 +193,6 @@ def test_a_deadline_survives_a_restart_and_stands_still_without_the_relay(
     monkeypatch.undo()
     course(run, lambda: None)
     assert run.clock.now - sites.NOON <= patience("P1") + 1000 + 6 * ROUND
-
-
-class Killed(BaseException):
-    """SIGKILL."""
 
 
 def test_time_counts_again_for_a_program_that_was_killed_while_its_relay_was_away(

@@ -129,29 +129,3 @@ def test_every_fault_of_every_file_is_said_as_a_site_hears_of_its_own(
     own = [fault["code"] for fault in json.loads(capsys.readouterr().out)["faults"]]
     assert simulated == [*own, "form.lines_beside"] * 3  # a site has these lines apart from its faults
     assert len(own) == 3
-
-
-FAULTY = {
-    "a field, and what shows where several are read": [('"Readmission"', "1"), ("[0, 120]", "0"), ('"ddg"', '"knorm"')],
-    "what only an agreement shows": [("left_out = []", "left_out = []\nring_bits = 63")],
-    "no text of TOML": [("[method]", "[method")],
-}
-
-
-@pytest.mark.parametrize("faulty", FAULTY)
-def test_a_check_and_a_simulation_say_the_same_of_a_faulty_study(
-    faulty: str, study_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    site = studies.site(tmp_path) | {"ledger": tmp_path / "north.ledger"}
-    said = studies.text()
-    for before, instead in FAULTY[faulty]:
-        assert said.count(before) == 1
-        said = said.replace(before, instead)
-    study_file.write_text(said)
-    found = []
-    for command in (check(site), ["run", "--study", "study.toml"]):
-        assert main([*command, "--json"]) == 2
-        error = json.loads(capsys.readouterr().out)
-        found.append([fault["code"] for fault in error["faults"]])
-    assert found[0] == found[1]
-    assert len(found[0]) >= len(FAULTY[faulty])

@@ -43,7 +43,9 @@ def test_an_approval_does_not_serve_a_second_session(
 ) -> None:
     """P1 lost its state and the number of it, and kept its ledger and its approval; all others have approved anew."""
     before = sites.approvals(curator_run.study)
-    again = {n: Approval.made(curator_run.study, n, sites.identity(n), bytes([7]) * RANDOM_BYTES) for n in before}
+    again = {
+        n: Approval.made(curator_run.study.digest, n, sites.identity(n), bytes([7]) * RANDOM_BYTES) for n in before
+    }
     monkeypatch.setattr(sites, "approvals", lambda study: {**again, "P1": before["P1"]})
     run = begun_anew(curator_run, fast_path)
     with refused("ledger.approval_used", number=2):

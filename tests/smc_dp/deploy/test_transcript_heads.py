@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,6 +29,7 @@ from smc_dp.privacy.ledger.witness import Witness, witness_name
 from smc_dp.run.cosigned_transcript import CosignedTranscript, head_of_transcript, transcript_key
 from smc_dp.run.publication import publish_run
 from smc_dp.run.release import COSIGNED, TRANSCRIPT
+from tests.smc_dp.privacy.ledger.test_merkle import tree
 from tests.support.refusals import refused
 
 STUDY = sites.joint(LINEAR)
@@ -49,16 +49,6 @@ def outcome(folder: Path) -> CheckOutcome:
     return audits.outcome("cosigned", load_evidence(folder))
 
 
-def root_of(lines: Sequence[bytes]) -> bytes:
-    """The root as RFC 6962 defines it, by recursion."""
-    if len(lines) == 1:
-        return hashlib.sha256(b"\0" + lines[0]).digest()
-    half = 1
-    while 2 * half < len(lines):
-        half *= 2
-    return hashlib.sha256(b"\1" + root_of(lines[:half]) + root_of(lines[half:])).digest()
-
-
 def test_the_file_is_a_cosigned_checkpoint_of_the_lines_to_a_reader_who_knows_only_the_texts_of_c2sp(
     curator_run: Sites,
 ) -> None:
@@ -66,7 +56,7 @@ def test_the_file_is_a_cosigned_checkpoint_of_the_lines_to_a_reader_who_knows_on
     head, lines, *statements = (folder / COSIGNED).read_text(encoding="utf-8").removesuffix("\n").split("\n\n")
     said = (folder / TRANSCRIPT).read_bytes().splitlines(keepends=True)
     origin, size, root = head.split("\n")
-    assert (int(size), base64.b64decode(root)) == (len(said), root_of(said))
+    assert (int(size), base64.b64decode(root)) == (len(said), tree(said))
     keys = {}
     for text, line in zip(statements[::2], statements[1::2], strict=True):
         identity = bytes.fromhex(text.split("\n")[0].partition("/")[2])
@@ -305,23 +295,6 @@ def test_a_curator_whose_store_fails_before_the_transcript_is_handed_over_is_tol
         patch.setattr(run.stores[CURATOR_NAME], read, Mock(side_effect=StoreError("state.in_use")))
         run.run()
     run.begin(CURATOR_NAME)
-    assert run.run().ends == dict.fromkeys(STUDY.names, "released")
-
-
-def test_a_curator_whose_relay_is_gone_before_it_has_the_transcript_is_told_to_come_back(fast_path: Path) -> None:
-    class Gone(PassingCarrier):
-        def send(self, frames: Sequence[Frame]) -> None:
-            if is_gone and any(frame.lane == "transcript" for frame in frames):
-                raise CarrierError("relay.gone")
-            self.inner.send(frames)
-
-    is_gone = True
-    run = Sites(STUDY, fast_path, between=lambda name, inner: Gone(inner))
-    with refused("record.not_handed_over", error=StoreError):
-        run.run()
-    is_gone = False
-    for name in STUDY.names:
-        run.begin(name)
     assert run.run().ends == dict.fromkeys(STUDY.names, "released")
 
 

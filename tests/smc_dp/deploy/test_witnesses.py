@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,14 +24,13 @@ from smc_dp.deploy.site_policy import SitePolicy
 from smc_dp.deploy.study import JointStudy
 from smc_dp.deploy.witnesses import COSIGNED
 from smc_dp.privacy.ledger.export import read_history
-from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.head import HeadRequest
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.signed_note import COSIGNATURE, ED25519, SignedNote, VerifierKey
 from smc_dp.privacy.ledger.witness import Witness
+from tests.support.guarantees import charge
 from tests.support.refusals import refused
 
-EPSILON = Guarantee("pure", Fraction(1, 1000), Fraction(0), "record", "replace")
 NORTH, WITNESSES = IDENTITIES["north"], ("south", "west", "east")
 
 
@@ -56,10 +54,6 @@ class Home:
         said = f"needed = {needed}\n" if needed else ""
         own = f'{SITE_POLICY}[witnesses]\nkeys = {list(keys)}\nheads = "heads"\n{said}'
         self.files["policy"].write_text(own)
-
-    def charge(self) -> None:
-        with Ledger.open(self.ledger) as ledger:
-            ledger.reserve("a" * 64, "newton", EPSILON, secrets.token_hex(32))
 
     def ask(self, name: str, old: int = 0, digest: str | None = None) -> Path:
         """Have a witness cosign the head, for the study unless said otherwise; return the file."""
@@ -120,7 +114,7 @@ def test_enough_witnesses_have_to_have_seen_the_ledger_for_this_study(home: Home
 
 
 def test_a_witness_that_has_seen_less_does_not_notice_an_older_copy_so_all_are_needed(home: Home) -> None:
-    older, _ = Path(shutil.copy(home.ledger, home.folder / "older")), home.charge()
+    older, _ = Path(shutil.copy(home.ledger, home.folder / "older")), charge(home.ledger)
     home.ask("south").unlink()  # put back together with the ledger
     shutil.copy(older, home.ledger)
     home.ask("west")
@@ -162,7 +156,7 @@ def test_nobody_approves_with_a_ledger_that_no_witness_has_seen(home: Home) -> N
 def test_an_older_ledger_with_the_heads_of_its_time_is_refused_for_a_new_study(home: Home) -> None:
     home.ask("south", digest="")
     shutil.copytree(home.folder, home.folder / "backup")
-    home.charge()
+    charge(home.ledger)
     home.ask("south", old=1, digest="")
     shutil.copy(home.folder / "backup" / "north.ledger", home.ledger)
     shutil.rmtree(home.heads)
@@ -174,7 +168,7 @@ def test_an_older_ledger_with_the_heads_of_its_time_is_refused_for_a_new_study(h
 
 def test_a_ledger_that_was_put_back_sends_nothing_but_a_refusal(home: Home) -> None:
     copy = Path(shutil.copy(home.ledger, home.folder / "copy"))
-    home.charge()
+    charge(home.ledger)
     home.ask("south")
     assert home.approve(f"--ledger={home.ledger}") == 0
     shutil.copy(copy, home.ledger)
@@ -198,7 +192,7 @@ def test_at_the_end_a_site_is_asked_to_have_its_ledger_witnessed_again(home: Hom
 def test_a_head_for_another_study_is_compared_too(home: Home) -> None:
     home.ask("south")
     copy = Path(shutil.copy(home.ledger, home.folder / "copy"))
-    home.charge()
+    charge(home.ledger)
     home.ask("south", old=1, digest="a" * 64)
     assert home.faults == []
     shutil.copy(copy, home.ledger)

@@ -24,6 +24,7 @@ def test_two_classes_follow_the_sign_and_a_tie_is_the_first() -> None:
     X = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 1.0]])  # w.x = 2, -1, 0
     np.testing.assert_array_equal(model.predict(X), [1, 0, 0])
     assert model.accuracy(Rows(X, np.array([1, 0, 1]))) == 2 / 3
+    assert model.accuracy_and_auc(Rows(X, np.array([1, 0, 1]))) == (2 / 3, 1.0)
 
 
 def test_weights_of_one_list_follow_the_sign_and_those_of_several_the_largest_score() -> None:

@@ -60,9 +60,9 @@ def test_indiv_is_the_mean_over_the_parties(classes: int, monkeypatch: pytest.Mo
         else np.mean([roc_auc_score(test.y == k, s[:, k]) for k in range(classes)])
         for s in scores
     ]
-    assert each.auc(test) == pytest.approx(np.mean(by_hand))
+    assert each.accuracy_and_auc(test) == pytest.approx((each.accuracy(test), np.mean(by_hand)))
     monkeypatch.setattr(nonprivate, "MOST_SCORES", 10)
-    assert np.isnan(each.auc(test))
+    assert np.isnan(each.accuracy_and_auc(test)[1])
 
 
 def test_what_a_party_would_have_alone_is_the_softmax_model_of_its_rows() -> None:
@@ -94,7 +94,7 @@ def test_indiv_of_black_boxes() -> None:
     each = model(Individual(learner=learner), federation)
     by_hand = [DecisionTreeClassifier(random_state=0).fit(r.X, r.y).score(test.X, test.y) for r in federation.parties]
     assert each.accuracy(test) == pytest.approx(np.mean(by_hand))
-    assert np.isnan(each.auc(test))
+    assert np.isnan(each.accuracy_and_auc(test)[1])
 
 
 @pytest.mark.parametrize("method", [Batch(), Individual()])

@@ -241,10 +241,6 @@ def _less(found: dict[str, Any]) -> None:
     found["inference"]["terms"][1]["standard_error"] *= 0.999
 
 
-def _of_term(i: int, **figures: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda found: found["inference"]["terms"][i].update(figures)
-
-
 def _of_inference(**figures: Any) -> Callable[[dict[str, Any]], None]:
     return lambda found: found["inference"].update(figures)
 

@@ -42,7 +42,6 @@ from smc_dp.run.verify_release import verify_release
 from tests.support.refusals import refused
 
 METHOD, TARGET = SoftStatistic(0.01, lam_global=0.1), Target(Fraction(30), noise="ddg")
-SEED = 7
 
 
 def separable(n: int, seed: int) -> Rows:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from support.audited import agreement, hospitals
+from support.audited import agreement, hospitals, sum_agreement
 from support.audits import OF_THE_RUN
 from support.clear import in_the_clear
 from support.repetitions import with_slow
@@ -24,19 +24,30 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from protocols.arithmetic.rng import Stream
 from smc_dp import Federation, InputError, Rows, Target, audit_run, predict, run_protocol
 from smc_dp.audit.run import checks
+from smc_dp.audit.run import report as reports
+from smc_dp.audit.run.evidence import load_evidence
+from smc_dp.core.arrays import with_bias
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn, parse_bounds
+from smc_dp.data.sources import PreparedData
+from smc_dp.methods.collaborative.ofaa import Ofaa
+from smc_dp.methods.collaborative.ofpa import Ofpa
+from smc_dp.methods.gradients.gradient_descent import MOST_SUMS, GradientDescent
 from smc_dp.methods.pathak2010.averages import Local
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.registry import find_method
+from smc_dp.methods.sums.clipped_average import ClippedAverage
+from smc_dp.privacy import pathak2010 as guarantees
 from smc_dp.privacy.ledger.history import Limit
+from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run import identities
-from smc_dp.run.agreement import PROTOCOLS_BY_METHOD
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, default_protocol
 from smc_dp.run.ledgers import Ledgers
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
 from smc_dp.run.simulation import simulate_run
+from smc_dp.run.verify_release import verify_release
 from tests.support.refusals import refused
 
 BOUNDS = '[columns]\nage = [0, 100]\nsex = ["f", "m"]\n[label]\nclasses = ["no", "yes"]\ncolumn = "outcome"\n'
@@ -375,3 +386,121 @@ def test_who_refuses_a_party_for_its_one_class_says_so_in_its_statement() -> Non
 
 def says_one_class(privacy: PrivacyStatement) -> bool:
     return any("only one class" in caveat for caveat in privacy.caveats)
+
+
+# The linear path.
+
+
+def test_it_gives_the_release_of_the_curator_protocol_bit_for_bit(tmp_path: Path) -> None:
+    """From one seed the parties train and draw the same; and the second party, the smallest, sets the noise in both."""
+    both = [
+        run_protocol(FEDERATION, out=tmp_path / name, insecure_seed=7, protocol=name, **more)
+        for name, more in (("linear", {}), ("pathak2010", {"key_bits": 256, "insecure_test_keys": True}))
+    ]
+    ours, theirs = (json.loads((report.run_dir / "release.json").read_text())["weights"] for report in both)
+    assert ours == theirs
+    other = run_protocol(FEDERATION, out=tmp_path / "other", insecure_seed=8, protocol="linear")
+    assert json.loads((other.run_dir / "release.json").read_text())["weights"] != ours  # twin: other noise
+
+
+def test_its_run_is_audited_and_charged(tmp_path: Path) -> None:
+    books = Ledgers(tmp_path / "ledgers", Limit(Fraction(2), Fraction(0)))
+    made: dict[str, Any] = {"out": tmp_path / "run", "views": tmp_path / "views", "ledgers": books}
+    report = run_protocol(FEDERATION, protocol="linear", **made)
+    assert [standing.left for standing in report.standings.values()] == [1, 1, 1]
+    found = reports.audit_evidence(load_evidence(tmp_path / "run", views=tmp_path / "views"), OF_THE_RUN)
+    assert found.passed
+    done = {finding.check.name for finding in found.findings if finding.outcome.status == "passed"}
+    assert {"openings", "result", "messages-recomputed", "cost", "noise"} <= done
+
+
+@pytest.mark.parametrize(
+    ("parties", "named", "protocol"),
+    [
+        (2, (), "pathak2010"),
+        (19, (), "pathak2010"),
+        (20, (), "linear"),
+        (1000, (), "linear"),
+        (1000, ("key_bits",), "pathak2010"),
+        (20, ("comparison",), "pathak2010"),
+        (3, ("ring_degree",), "linear"),
+        (20, ("colluders",), "linear"),
+    ],
+)
+def test_from_twenty_parties_on_a_run_takes_it(parties: int, named: tuple[str, ...], protocol: str) -> None:
+    assert default_protocol("prr_mean", parties, named) == protocol
+    assert default_protocol("newton", parties, named) == "secure_sum"
+    assert default_protocol("vote", parties, named) == ""
+
+
+def test_its_statement_names_its_own_limits() -> None:
+    data = hospitals((12, 8, 20), 2)
+    ours, theirs = (agreement(data, protocol=name, seeded=False).statement for name in ("linear", "pathak2010"))
+    assert (ours.kind, ours.epsilon, ours.unit, ours.adjacency) == (theirs.kind, theirs.epsilon, "record", "replace")
+    assert "does not contain both Charlie and the first party" in ours.adversary
+    assert "share one decryption key" in " ".join(theirs.caveats)
+    assert "share one decryption key" not in " ".join(ours.caveats)
+    assert "selects none" in theirs.caveats[0]
+    assert "selects none" not in " ".join(ours.caveats)
+    assert "chooses whose noise it is" in " ".join(ours.caveats)
+    assert guarantees.by_linear_path(theirs).adversary == ours.adversary
+
+
+# Other sums.
+
+
+PLAIN = hospitals((12, 8, 20), 2)
+
+
+def with_constant(data: PreparedData) -> PreparedData:
+    """The same rows with a constant, as their bounds say."""
+    bounds = replace(data.bounds, bias=0.5)
+    parties = tuple(Rows(with_bias(rows.X, 0.5), rows.y) for rows in data.federation.parties)
+    return PreparedData(Federation(parties, 2, names=data.federation.names), None, bounds)
+
+
+@pytest.mark.parametrize("method", [Ofaa(), Ofpa(lam=0.1)], ids=lambda method: method.name)
+def test_a_bias_of_its_own_goes_to_the_constant_of_the_rows(method: Any, tmp_path: Path) -> None:
+    """What a release predicts is what the model of its sum predicts; a run on rows without a constant is refused."""
+    data, target = with_constant(PLAIN), Target(Fraction(9), noise=method.secure_noises[0])
+    agreed = sum_agreement(data, method, target)
+    simulate_run(data, agreed, Stream.insecure_from_seed("bias"), tmp_path / "run")
+    released = verify_release(tmp_path / "run").release
+    parts = [
+        LocalParty(who, rows, agreed, Stream.insecure_from_seed("bias").fork(f"party {who}")).contribution
+        for who, rows in data.federation.by_name.items()
+    ]
+    model: Any = agreed.spec.model(sum_of(parts))
+    X = data.federation.pooled().X
+    scores = model.scores(X)[:, 1] - model.scores(X)[:, 0]
+    assert np.allclose(X @ np.array(released.weights), scores, rtol=1e-9, atol=1e-9)
+    assert not np.allclose(X @ model.theta[:-1], scores)  # twin: without its bias
+    assert predict(tmp_path / "run", X).missing_files_text is None
+    with refused("bounds.no_constant", name=method.name):
+        sum_agreement(PLAIN, method, target)
+
+
+def sum_of(parts: list[Any]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*(vector for part in parts for vector in (part.numbers, part.noise)), strict=True)))
+
+
+def test_a_guarantee_for_a_party_is_charged_to_its_account_and_to_that_of_records(tmp_path: Path) -> None:
+    books = Ledgers(tmp_path / "books", Limit(Fraction(6, 5), Fraction(1, 10**5)))
+    for name, method in (("of a record", "wsum"), ("of a party", ClippedAverage(0.1))):
+        target = Target(Fraction("0.75"), noise="ddg")
+        report = run_protocol(PLAIN.federation, method=method, target=target, out=tmp_path / name, ledgers=books)
+        assert report.privacy.unit == name.split()[-1]
+    assert "all records of one party were replaced" in report.privacy.plain_words()
+    with Ledger.open(books.path(PLAIN.federation.names[0])) as ledger:
+        charged = [(e.unit, e.adjacency, e.kind) for e in ledger.history().entries if e.state == "reserved"]
+    assert charged == [("record", "replace", "zcdp"), ("party", "party", "zcdp")]
+    with refused("budget.passed"):  # twin: 3/4 more of the same unit is beyond the limit
+        run_protocol(PLAIN.federation, method=method, target=target, out=tmp_path / "more", ledgers=books)
+
+
+def test_a_hundred_sums_can_be_predicted_with(tmp_path: Path) -> None:
+    data = hospitals((12, 8, 20), 2)
+    agreed = sum_agreement(data, GradientDescent(rows=10**6), Target(Fraction(100), noise="ddg"))
+    assert len(agreed.spec.functionality.each) == MOST_SUMS
+    simulate_run(data, agreed, Stream.insecure_from_seed(1), tmp_path / "run")
+    assert len(predict(tmp_path / "run", np.zeros((2, data.bounds.dimension))).labels) == 2

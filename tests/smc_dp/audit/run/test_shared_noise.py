@@ -1,6 +1,4 @@
-"""The checks of privacy where each party draws a share of the noise: honest runs, and records, releases and views that
-lie about it.
-"""
+"""Audits of runs with shares of the noise, or each party's own: honest ones, and records, releases, views that lie."""
 
 from __future__ import annotations
 
@@ -27,9 +25,10 @@ from protocols.secure_sum.messages import PublishedOpening
 from protocols.secure_sum.values import Addends
 from smc_dp.audit.run import derived_parameters
 from smc_dp.audit.run.checks import CHECKS
-from smc_dp.audit.run.derived_parameters import DerivedParameters
+from smc_dp.audit.run.derived_parameters import DerivedParameters, derive_parameters
 from smc_dp.audit.run.evidence import Evidence, load_evidence
-from smc_dp.audit.run.privacy import lengths, shared
+from smc_dp.audit.run.privacy import lengths, own_noise, shared
+from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.sums.threat_model import ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSumAddRemove
 from smc_dp.privacy.distributed import SharedNoise, share_distributions
@@ -340,3 +339,65 @@ def test_half_of_all_honest_shares_lie_between_the_quartiles(law: Any, monkeypat
         inside = sum(lengths.is_plausible_length(lengths.squared_length(x, law), law, count) for x in drawn)
         assert min(binom.cdf(inside, tries, 0.5), binom.sf(inside - 1, tries, 0.5)) > 1e-6, inside
     lengths.squared_limits.cache_clear()
+
+
+# Each party has noise of its own.
+
+
+@pytest.fixture(scope="module")
+def own_noise_run(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    folder = tmp_path_factory.mktemp("own")
+    data, folders = hospitals((30, 20, 45), 3), Folders(folder / "run", folder / "views")
+    biased = replace(data, bounds=replace(data.bounds, columns=data.bounds.columns[:2], bias=0.5))
+    agreed = sum_agreement(biased, Ofpa(lam=0.1), Target(1), most_rows=100, seeded=False)  # type: ignore[arg-type]
+    simulate_run(biased, agreed, Stream.from_system(), folders.run, views=folders.views)
+    return folders.evidence()
+
+
+def with_view(own_noise_run: Evidence, change: Any) -> Evidence:
+    """The first party's view says that it entered something else."""
+    name = own_noise_run.session.parties[0]
+    view = copy.copy(own_noise_run.views[name])
+    p, mine = view.inputs
+    lied = replace(view, inputs=(p, Addends(*(tuple(map(p.ring.vector, x)) for x in change(p, mine)))))
+    return replace(own_noise_run, views={**own_noise_run.views, name: lied})
+
+
+def test_an_honest_run_passes_and_says_what_cannot_be_seen(own_noise_run: Evidence) -> None:
+    found = {name: outcome(name, own_noise_run) for name in PRIVACY}
+    status = {name: x.status for name, x in found.items()}
+    assert status == {**dict.fromkeys(PRIVACY, "passed"), "noise": "not possible"}
+    assert (found["mechanism"].code, f"{found['mechanism'].fault.fields['epsilon']:.6g}") == (
+        "mechanism.own_noise_holds",
+        "1",
+    )
+    assert found["noise"].code == "noise.in_model"
+    assert outcome("models", replace(own_noise_run, views={})).status == "not possible"
+
+
+def test_too_little_noise_and_too_short_a_ring_are_noticed(
+    own_noise_run: Evidence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = Ofpa.perturbation
+
+    def half(self: Ofpa, target: Target, n: int, dimension: int) -> Any:
+        law = honest(self, target, n, dimension)
+        return replace(law, noise=replace(law.noise, scale=law.noise.scale / 2))
+
+    monkeypatch.setattr(Ofpa, "perturbation", half)
+    assert outcome("mechanism", own_noise_run).code == "noise.own_epsilon_too_large"
+    assert outcome("mechanism", own_noise_run).status == "failed"
+    monkeypatch.undo()
+    found = own_noise.check_own_mechanism(own_noise_run, replace(derive_parameters(own_noise_run), grid=Grid(40, 64)))
+    assert found.code == "ring.too_small"
+
+
+def test_views_that_lie_are_noticed(own_noise_run: Evidence) -> None:
+    """Noise beside the model, more rows than announced, a weight that was not cut off."""
+    for change, code in (
+        (lambda p, mine: (mine.numbers, ((1, *mine.noise[0][1:]),)), "view.no_numbers"),
+        (lambda p, mine: (((*mine.numbers[0][:-1], 101),), mine.noise), "view.number_of_rows"),
+        (lambda p, mine: (((31 << 62, *mine.numbers[0][1:]),), mine.noise), "view.weight_too_large"),
+    ):
+        found = outcome("models", with_view(own_noise_run, change))
+        assert (found.status, found.code) == ("failed", code)

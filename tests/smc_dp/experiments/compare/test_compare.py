@@ -298,8 +298,7 @@ def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them
 
 
 def test_a_trial_has_the_accuracy_and_the_area_that_its_model_says(monkeypatch):
-    monkeypatch.setattr(LinearModel, "accuracy", lambda model, rows: 0.75)
-    monkeypatch.setattr(LinearModel, "auc", lambda model, rows: 0.5)
+    monkeypatch.setattr(LinearModel, "accuracy_and_auc", lambda model, rows: (0.75, 0.5))
     plan = replace(PLAN, entries=(WSUM,), repeats=1)
     (outcome,) = task.run_cells(load_pool(PLAN.settings[0].dataset), plan.cells()[:1], 1)
     assert {(trial.accuracy, trial.auc) for trial in outcome.trials} == {(0.75, 0.5)}

@@ -24,7 +24,6 @@ from smc_dp.privacy.ledger.composition import (
     _PURE_AS_CURVE,
     CHOSEN,
     CURVE,
-    MOST_SPLITS,
     Total,
     _bounds,
     holds_however_chosen,
@@ -163,7 +162,7 @@ def reserve(ledger: Ledger, *releases: Guarantee) -> list[int]:
 
 
 def spent(ledger: Ledger, *further: Guarantee) -> Total:
-    found = ledger.spent(RECORDS, *further).total
+    found = ledger.history().standing(RECORDS, *further).total
     assert found is not None
     return found
 
@@ -216,9 +215,9 @@ def test_a_refund_after_any_answer_since_the_switch_leaves_the_charge(ledger: Le
 def test_what_is_left_after_a_gaussian_release_is_said_to_be_no_price_of_a_pure_one(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "x", Fraction(2), DELTA) as ledger:
         ledger.reserve("0" * 64, "m", gauss(Fraction(3, 10)), "0" * 64)
-        standing = ledger.spent(RECORDS)
+        standing = ledger.history().standing(RECORDS)
         assert standing.left > 1
-        assert not ledger.spent(RECORDS, pure(Fraction(1, 2))).fits
+        assert not ledger.history().standing(RECORDS, pure(Fraction(1, 2))).fits
         lines = [block.text for block in report.check_blocks(ledger.history())]
     assert any("is charged more than its epsilon" in line for line in lines)
 
@@ -232,7 +231,7 @@ def test_gaussian_releases_come_to_what_their_curve_says_even_where_rho_says_les
 
 def test_the_twin_the_smallest_bound_alone_is_no_filter() -> None:
     """Each of the two ways keeps delta, and the choice between them does not."""
-    rest = largest_pure(lambda releases: min(_bounds(releases, DELTA, MOST_SPLITS), key=lambda found: found.epsilon))
+    rest = largest_pure(lambda releases: min(_bounds(releases, DELTA), key=lambda found: found.epsilon))
     assert averaged(after_coin(rest, limit() - LOSSES)) <= float(DELTA) * (1 + 1e-3)
     assert float(DELTA) * 1.02 < chosen_mixture(rest) < 2 * float(DELTA)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sqlite3
 import subprocess
 import sys
 import time
@@ -17,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.spending import kill_before
 
 from smc_dp.core.errors import InputError
+from smc_dp.privacy.ledger import storage
 from smc_dp.privacy.ledger.entry import Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Account, OverBudgetError
@@ -133,6 +134,19 @@ def crash(folder: Path) -> list[str]:
     raise RuntimeError("the child never lived")
 
 
+def kill_before(last: int) -> None:
+    """End this process, as a power cut would, before this statement of any ledger."""
+    left = iter(range(last))
+    connected = storage.connect_ledger
+
+    def traced(path: Path) -> sqlite3.Connection:
+        connection = connected(path)
+        connection.set_trace_callback(lambda _: None if next(left, None) is not None else os.kill(os.getpid(), 9))
+        return connection
+
+    storage.connect_ledger = traced
+
+
 def in_order(path: Path, report: int) -> None:
     with Ledger.create(path, Fraction(1)) as ledger:
         number = ledger.reserve(DATA, "m", HALF, RUN)
@@ -177,7 +191,7 @@ def the_same(path: Path) -> None:
 
 def careless(path: Path) -> None:
     with Ledger.open(path) as ledger:
-        if not ledger.spent(ACCOUNT, WHOLE).fits:
+        if not ledger.history().standing(ACCOUNT, WHOLE).fits:
             raise OverBudgetError
         time.sleep(0.3)
         with ledger._transaction("BEGIN IMMEDIATE") as (_, history):

@@ -29,7 +29,7 @@ from smc_dp.core.spreadsheet import is_formula
 from smc_dp.data.federation import Rows
 from smc_dp.data.fingerprint import fingerprint_data
 from smc_dp.pages.blocks import PageTable
-from smc_dp.privacy.ledger import composition, export, report
+from smc_dp.privacy.ledger import export, report
 from smc_dp.privacy.ledger.entry import ENTRY_COLUMNS, Entry
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import PARTIES, Account, BrokenLedgerError, History, Limit, OverBudgetError
@@ -92,7 +92,7 @@ def test_keys_differ_in_session_and_label() -> None:
 
 def test_spent_is_what_was_reserved_and_is_not_void(path: Path) -> None:
     with Ledger.open(path) as ledger:
-        standing = ledger.spent(ACCOUNT)
+        standing = ledger.history().standing(ACCOUNT)
         assert standing.total is not None
         assert (standing.total.epsilon, standing.left) == (Fraction(1, 5), Fraction(4, 5))
         assert [e.state for e in ledger.history().entries] == [
@@ -146,10 +146,10 @@ def test_what_came_to_nothing_is_charged_anew(path: Path) -> None:
         run = anew()
         first = ledger.reserve(DATA, "m", pure("0.1"), run)
         ledger.settle(first, "refunded")
-        spent = ledger.spent(ACCOUNT).left
+        spent = ledger.history().standing(ACCOUNT).left
         again = ledger.reserve(DATA, "m", pure("0.1"), run)
         assert again == first + 2
-        assert ledger.spent(ACCOUNT).left == spent - Fraction(1, 10)
+        assert ledger.history().standing(ACCOUNT).left == spent - Fraction(1, 10)
         assert ledger.reserve(DATA, "m", pure("0.1"), run) == again
         ledger.settle(again, "refunded")
         ledger.reserve(DATA, "m", pure("0.75"), anew())
@@ -167,12 +167,12 @@ def test_no_adjacency_and_no_unit_has_a_budget_of_its_own(tmp_path: Path, first:
     with Ledger.create(tmp_path / "x", Fraction(1)) as ledger:
         for guarantee in (first, second):
             ledger.reserve(DATA, "m", guarantee, anew())
-        assert ledger.spent(ACCOUNT).left == 0
+        assert ledger.history().standing(ACCOUNT).left == 0
         for third in OF_A_RECORD:
             with pytest.raises(OverBudgetError):
                 ledger.reserve(DATA, "m", replace(third, epsilon=Fraction(1, 10**9)), anew())
         of_parties = [g for g in (first, second) if g.unit == "party"]
-        assert ledger.spent(PARTIES).left == 1 - sum(g.epsilon for g in of_parties)
+        assert ledger.history().standing(PARTIES).left == 1 - sum(g.epsilon for g in of_parties)
 
 
 # Written by version 0.1.0, where addremove after replace was a second budget.
@@ -257,35 +257,6 @@ def test_another_data_set_does_not_have_the_budget_again(tmp_path: Path) -> None
             ledger.reserve(OTHER, "m", pure("0.4"), anew())
         history = ledger.history()
     assert history.standing(ACCOUNT).left == Fraction(3, 10)
-    apart = history.by_data_set(ACCOUNT)  # the twin, a budget for each data set, would have let it pass
-    assert {name: standing.left for name, standing in apart.items()} == {DATA: Fraction(2, 5), OTHER: Fraction(9, 10)}
-
-
-def test_of_very_many_data_sets_the_first_are_added_up_and_every_entry_is_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stranger's ledger may hold tens of thousands, and is shown soon all the same."""
-    monkeypatch.setattr("smc_dp.privacy.ledger.history.MOST_DATA_SETS", 5)
-    monkeypatch.setattr("smc_dp.privacy.ledger.history._SPLITS_OF_ALL", 10)
-    tried = set[int]()
-    added_up = composition.total
-
-    def total(releases: Any, delta: Fraction, splits: int = 0, *more: Any) -> composition.Total | None:
-        tried.add(splits)
-        return added_up(releases, delta, splits, *more)
-
-    monkeypatch.setattr(composition, "total", total)
-    with Ledger.create(tmp_path / "many", Fraction(1000)) as ledger:
-        for number in range(8):
-            ledger.reserve(f"{number:064x}", "m", pure(1), anew())
-    assert main(["ledger", "show", str(tmp_path / "many")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert any("3 data sets more" in line for line in lines)
-    assert sum("reserved" in line for line in lines) == 8
-    assert tried == {2, composition.MOST_SPLITS}  # of each data set, and of the account
-    assert main(["ledger", "show", str(tmp_path / "many"), "--json"]) == 0
-    account = json.loads(capsys.readouterr().out)["accounts"][0]
-    assert (len(account["data_sets"]), account["data_sets_left_out"]) == (5, 3)
 
 
 def test_an_outcome_comes_once_and_after_its_reservation(path: Path) -> None:
@@ -685,12 +656,12 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["ledger", "show", file]) == 0
     out = capsys.readouterr().out
-    shown_values = ("record", "replace", "0.25 ", "0.75 ", f"{DATA[:16]}: 0.25\n", "pathak2010")
+    shown_values = ("record", "replace", "0.25 ", "0.75 ", DATA[:16], "pathak2010")
     assert [value for value in shown_values if value not in out] == []
     assert main(["ledger", "show", file, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     (account,) = shown["accounts"]
-    assert (account["spent"], account["left"], account["data_sets"]) == ("1/4", "3/4", {DATA: "1/4"})
+    assert (account["spent"], account["left"]) == ("1/4", "3/4")
     assert (shown["limit"], shown["pending"]) == ({"epsilon": "1/1", "delta": "0/1"}, [2])
     for wrong in (["--budget", "0"], ["--budget", "1", "--delta", "1"], ["--budget", "nan"], []):
         assert main(["ledger", "init", str(tmp_path / "y"), *wrong]) == 2

@@ -18,26 +18,17 @@ from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from smc_dp.core.errors import InputError
 from smc_dp.privacy.ledger import export, witness
-from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.head import HeadRequest, check_cosigned, origin_of, relate, verify_head
 from smc_dp.privacy.ledger.history import History, Limit
 from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, leaf_hash, tree_root
 from smc_dp.privacy.ledger.signed_note import Checkpoint, NoteSignature, SignedNote, cosigned_at, sign_note
 from smc_dp.privacy.ledger.witness import Witness
+from tests.support.guarantees import charge, pure
 from tests.support.refusals import refused
 
 OWNER, OTHER = Identity(b"n" * 32), Identity(b"o" * 32)
 LIMIT = Limit(Fraction(1), Fraction(0))
-EPSILON = Guarantee("pure", Fraction(1, 1000), Fraction(0), "record", "replace")
-
-
-def charge(path: Path, times: int = 1) -> History:
-    """Charge a ledger so many times, and return its history."""
-    with Ledger.open(path) as ledger:
-        for _ in range(times):
-            ledger.reserve("a" * 64, "newton", EPSILON, secrets.token_hex(32))
-        return ledger.history()
 
 
 def head(history: History, old: int = 0) -> HeadRequest:
@@ -87,7 +78,7 @@ def test_a_head_says_the_number_of_entries_and_no_request_is_read_otherwise(ledg
 def grown(history: History, times: int) -> History:
     """Return a history with so many charges more."""
     for _ in range(times):
-        made = history.reserved("a" * 64, "newton", EPSILON, secrets.token_hex(32), "2026-01-31T12:00:00Z")
+        made = history.reserved("a" * 64, "newton", pure("1/1000"), secrets.token_hex(32), "2026-01-31T12:00:00Z")
         history = replace(history, entries=(*history.entries, made))
     return history
 

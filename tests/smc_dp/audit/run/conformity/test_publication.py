@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support import audits
 from support import forgeries as f
-from support.audited import Folders, long_term, toy_run
+from support.audited import Folders, toy_run
 from support.audits import audit
 
 from smc_dp.audit.run import conformity
@@ -19,8 +19,7 @@ from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.run.release import RELEASE, SHARES, TIMINGS
 
 SIZES, PARTIES = (12, 8, 20), ("north-0", "north-1", "north-2")
-OWN = long_term(PARTIES)
-P1, P2, P3 = PARTIES
+_, P2, P3 = PARTIES
 Document = dict[str, Any]
 
 
