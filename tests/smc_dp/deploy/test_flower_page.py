@@ -19,7 +19,7 @@ import pytest
 from support.flare_sites import environment as installed
 from support.flare_sites import kill, processes_in, until
 from support.organisations import Organisation, loaded, organisations
-from support.pages import ROOT, blocks
+from support.pages import ROOT, blocks, write_program
 from support.relays import free_port, joint_study
 
 from smc_dp.deploy.flower.carrier import SOCKET
