@@ -16,7 +16,7 @@ from typing import Any
 
 from smc_dp.deploy.store import StoreError, read_facts
 from smc_dp.privacy.ledger.ledger import Ledger
-from tests.support.pages import ROOT, write_program
+from support.pages import ROOT, write_program
 
 _MOST_SECONDS = 120.0
 CHARGED_ONCE = ["limit", "reserved", "released"]

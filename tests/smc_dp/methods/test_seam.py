@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import inspect
 import math
+import pkgutil
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -14,9 +17,17 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from protocols.arithmetic.rng import Stream
+from smc_dp import (
+    AveragingClassifier,
+    CollaborativeClassifier,
+    EnsembleClassifier,
+    FeatureMethodClassifier,
+    SecureSumClassifier,
+    methods,
+)
 from smc_dp.audit.epsilon.methods import visible_outputs
 from smc_dp.core.arrays import OUTCOME_BITS, Array, into_ball
-from smc_dp.data.federation import Federation, Rows
+from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
@@ -347,3 +358,60 @@ def test_a_library_that_is_too_old_is_not_taken_for_a_method_that_is_no_sum() ->
     assert isinstance(spec, SumSpec)
     with pytest.raises(AttributeError, match="a library without"):
         _ = spec.sums
+
+
+# The registry.
+
+
+FAMILIES = (
+    *(AveragingClassifier, EnsembleClassifier, FeatureMethodClassifier, CollaborativeClassifier),
+    SecureSumClassifier,
+)
+# Why there is no estimator of these.
+IN_NO_FAMILY = {
+    "wsum_ar": "its weights have a direction only, and probabilities would need their length",
+    "logistic": "its intervals are those of columns, which arrays do not name",
+    "linear": "its intervals are those of columns, and scikit-learn's classifiers predict no numbers",
+    "batch": "scikit-learn has it",
+    "indiv": "releases nothing in common",
+    "release_all": "releases a committee and no model that scores rows",
+}
+
+
+def classes() -> list[type[Any]]:
+    """Every class in the rooms of methods that has a name of its own and makes a part."""
+    found = set()
+    for module in pkgutil.walk_packages(methods.__path__, "smc_dp.methods."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if inspect.isclass(value) and value is not Method and value.__module__.startswith("smc_dp.methods"):
+                found |= {value} if isinstance(getattr(value, "name", None), str) and hasattr(value, "part") else set()
+    return sorted(found, key=lambda kind: kind.__qualname__)
+
+
+def test_every_class_that_is_a_method_is_in_the_registry() -> None:
+    assert WeightedSum in classes()
+    assert [kind.__qualname__ for kind in classes() if METHODS.get(kind.name) is not kind] == []
+    assert len(classes()) == len(METHODS)
+
+
+def test_every_method_is_in_a_family_or_in_none_for_a_reason() -> None:
+    homes = {name: sum(name in family.methods for family in FAMILIES) for name in METHODS}
+    assert homes == {name: int(name not in IN_NO_FAMILY) for name in METHODS}
+    assert IN_NO_FAMILY.keys() <= METHODS.keys()
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.lambda_multiplies])
+def test_a_method_with_a_lambda_refuses_one_for_which_no_minimiser_is_certified(name: str) -> None:
+    wanted: Any = METHODS[name]
+    for lam in (0.0, -1.0, np.nan, np.inf, 1e7, "x"):
+        code = "lambda.zero" if (name, lam) == ("param_laplace", 0) else "parameter.out_of_range"
+        with refused(code, name="lambda"):
+            wanted(lam=lam)
+
+
+@pytest.mark.parametrize("name", ["local", "param_laplace", "release_all"])
+def test_noise_that_is_wanted_is_in_what_leaves_a_party(name: str) -> None:
+    rows, target = Rows(np.eye(2), np.array([0, 1])), Target(Fraction(1), noise="laplace")
+    public, method = Public(1, 2, 2, (2,)), METHODS[name]()
+    parts = [method.part(rows, public, wanted, Stream.from_system()) for wanted in (Target(None), target, target)]
+    assert len({tuple(part) for part in parts}) == 3

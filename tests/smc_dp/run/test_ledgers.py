@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,16 @@ from protocols.errors import PeerError, ProtocolError, StallError
 from protocols.runtime.envelope import Envelope
 from smc_dp.cli.main import main
 from smc_dp.core.errors import InputError
+from smc_dp.data.fingerprint import fingerprint_data
+from smc_dp.data.table import Table
+from smc_dp.data.table_reader import read_table
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.guarantee import Guarantee
 from smc_dp.privacy.ledger.history import Limit, OverBudgetError, account_of
 from smc_dp.privacy.ledger.ledger import Ledger, run_key
 from smc_dp.privacy.target import Target
 from smc_dp.run import folder as run_folder
-from smc_dp.run.budget_charge import RELEASED
+from smc_dp.run.budget_charge import RELEASED, GivenUp, OpenCharge
 from smc_dp.run.ledgers import KEPT, REFUNDED, Ledgers
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
@@ -37,6 +41,7 @@ from smc_dp.run.protocols.execution import SimulatedSession
 from smc_dp.run.release import TRANSCRIPT
 from smc_dp.run.report import Report
 from smc_dp.run.simulation import simulate_run
+from smc_dp.run.site_ledger import SiteLedger
 from tests.support.refusals import refused
 
 CASE = hospitals((12, 8, 20), 2)
@@ -380,3 +385,147 @@ def test_the_person_is_told_what_a_stop_costs(
             ended = terminated.code
         assert ended == code
         assert capsys.readouterr().err.splitlines()[-1].endswith(f"; {REFUNDED}") == bool(ledgers)
+
+
+# One party's own ledger in a session: charged once, void or released once, however often it is asked.
+
+
+OWN_ROWS = CASE.federation.parties[0]
+AGREED = agreement(CASE, Target(Fraction("0.4")), seeded=False)
+SESSION, OTHER = b"s" * 32, b"t" * 32
+LEFT = OpenCharge().leaving("sum 0")
+BACK = LEFT.disowned("sum 0")
+ENDS = ("refunded", "released", "no member", "no member that paid")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> SiteLedger:
+    return made(tmp_path)
+
+
+def made(folder: Path) -> SiteLedger:
+    Ledger.create(folder / "own.ledger", Fraction(1)).close()
+    (folder / "release.json").write_text("{}")
+    return SiteLedger(folder / "own.ledger")
+
+
+def states_of(site: SiteLedger) -> list[str]:
+    with Ledger.open(site.path) as ledger:
+        return [entry.state for entry in ledger.history().entries][1:]
+
+
+def end(site: SiteLedger, how: str) -> None:
+    """Any of the ways in which a session ends for a party."""
+    release = site.path.with_name("release.json")
+    if how == "refunded":
+        site.refund(SESSION, GivenUp(BACK))
+    else:
+        charge = LEFT if how == "no member that paid" else BACK
+        site.released(SESSION, release, charge, member=how == "released")
+
+
+WRITTEN = {"refunded": ["refunded"], "released": ["released"], "no member": ["refunded"], "no member that paid": []}
+
+
+def test_no_charge_from_before_a_recovery_is_refunded(site: SiteLedger) -> None:
+    """The lost ledger may have known of a release that the copy does not know of."""
+    charge = Guarantee("pure", Fraction(1, 10), Fraction(0), "record", "replace")
+    site.reserve(SESSION, AGREED, OWN_ROWS)
+    with Ledger.open(site.path) as ledger:
+        ledger.recover(lambda _: [("recovered 1: 2 charges", run_key(OTHER, RELEASED), charge)])
+    for session in (SESSION, OTHER):
+        site.refund(session, GivenUp(OpenCharge()))
+    assert states_of(site) == ["reserved", "reserved"]
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_whatever_is_asked_again_is_found_done(site: SiteLedger, how: str) -> None:
+    number = site.reserve(SESSION, AGREED, OWN_ROWS)
+    assert site.reserve(SESSION, AGREED, OWN_ROWS) == number == 2
+    assert states_of(site) == ["reserved"]
+    for _ in range(2):
+        end(site, how)
+        assert states_of(site) == ["reserved", *WRITTEN[how]]
+    with Ledger.open(site.path) as ledger:
+        entry = ledger.history().entries[1]
+        assert entry.run == run_key(SESSION, RELEASED)
+        assert (entry.mechanism, entry.epsilon) == ("pathak2010", Fraction(2, 5))
+        assert entry.dataset == ledger.dataset(partial(fingerprint_data, held=OWN_ROWS))
+    site.reserve(OTHER, AGREED, OWN_ROWS)
+    assert states_of(site) == ["reserved", *WRITTEN[how], "reserved"]
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_a_session_has_one_end(site: SiteLedger, how: str) -> None:
+    """Whatever comes after it: another end, another release, or the session again once it was given up."""
+    site.reserve(SESSION, AGREED, OWN_ROWS)
+    end(site, how)
+    before = states_of(site)
+    for other in ENDS:
+        if WRITTEN[other] not in ([], WRITTEN[how]) and WRITTEN[how]:
+            with refused("ledger.other_outcome", number=2, state=WRITTEN[how][0], wanted=WRITTEN[other][0]):
+                end(site, other)
+    if how == "released":
+        site.path.with_name("release.json").write_text("{ }")
+        with refused("ledger.other_release", number=2):
+            end(site, how)
+    if WRITTEN[how] == ["refunded"]:
+        with refused("ledger.session_given_up", number=2):
+            site.reserve(SESSION, AGREED, OWN_ROWS)
+        with Ledger.open(site.path) as ledger:  # twin: the ledger alone charges it anew, and the session would go on
+            ledger.reserve(
+                ledger.dataset(partial(fingerprint_data, held=OWN_ROWS)),
+                AGREED.protocol,
+                price(site),
+                run_key(SESSION, RELEASED),
+            )
+        assert states_of(site) == [*before, "reserved"]
+    else:
+        assert site.reserve(SESSION, AGREED, OWN_ROWS) == 2
+        assert states_of(site) == before
+
+
+def price(site: SiteLedger) -> Guarantee:
+    with Ledger.open(site.path) as ledger:
+        return ledger.history().entries[1].guarantee
+
+
+def test_what_was_not_charged_has_no_end_to_write(site: SiteLedger) -> None:
+    site.refund(SESSION, GivenUp(OpenCharge()))
+    assert states_of(site) == []
+    with refused("ledger.session_unknown"):
+        end(site, "released")
+
+
+def test_it_says_before_what_a_reservation_would(site: SiteLedger, tmp_path: Path) -> None:
+    site.check(AGREED)
+    assert states_of(site) == []
+    much = replace(AGREED, target=Target(Fraction("1.5")))
+    nothing = agreement(CASE, seeded=True)
+    for asked in (site.check, lambda agreed: site.reserve(SESSION, agreed, OWN_ROWS)):
+        with refused("budget.passed", error=OverBudgetError, at="own.ledger"):
+            asked(much)
+        with refused("ledger.no_price"):
+            asked(nothing)
+    assert states_of(site) == []
+    with refused("file.unreadable", at="no.ledger"):
+        SiteLedger(tmp_path / "no.ledger").check(AGREED)
+
+
+def test_one_session_is_about_one_table_and_one_price(site: SiteLedger, tmp_path: Path) -> None:
+    """A table is named as it was read, before any bounds; another one under the same session is refused."""
+    table = read(tmp_path, "age,outcome\n1,no\n2,yes\n")
+    site.reserve(SESSION, AGREED, table)
+    assert site.reserve(SESSION, AGREED, read(tmp_path, "outcome,age\nyes,2.0\nno,1\n")) == 2  # the same table
+    for agreed, held, what in (
+        (AGREED, read(tmp_path, "age,outcome\n1,no\n3,yes\n"), "data set"),
+        (replace(AGREED, target=Target(Fraction("0.3"))), table, "guarantee"),
+    ):
+        with refused("ledger.same_run_other_release", number=2, what=what):
+            site.reserve(SESSION, agreed, held)
+    assert states_of(site) == ["reserved"]
+
+
+def read(folder: Path, text: str) -> Table:
+    (folder / "own.csv").write_text(text)
+    return read_table(folder / "own.csv", "own")
