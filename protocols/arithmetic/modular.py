@@ -237,14 +237,14 @@ class FixedBase:
         return entries
 
     def _combed(self, exponent: int) -> int:
-        shape, modulus = self._shape, self._modulus
-        rows = f"{exponent:0{shape.teeth * shape.columns}b}"  # highest bit first
+        length, step, modulus = self._shape.columns, self._shape.block_columns, self._modulus
+        rows = f"{exponent:0{self._shape.teeth * length}b}"  # highest bit first
+        columns = [int(rows[i::length], 2) for i in range(length)]
         result = gmpy2.mpz(1) % modulus
-        for place in reversed(range(shape.block_columns)):
-            if place + 1 < shape.block_columns:
+        for first in range(length - step, length):  # its column is of the first block, in which columns are lowest
+            if first > length - step:
                 result = result * result % modulus
-            for b, block in enumerate(self._blocks):
-                column = int(rows[shape.columns - 1 - b * shape.block_columns - place :: shape.columns], 2)
+            for block, column in zip(self._blocks, columns[first::-step], strict=True):
                 if column:
                     result = result * block[column] % modulus
         return int(result)

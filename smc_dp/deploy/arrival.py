@@ -48,7 +48,7 @@ class Arrivals:
         self._talk: Conversation = declared(session.parameters)
         self._group = {name: group for group, names in self._talk.groups.items() for name in names}
         self._flows = [flow for turn in (*self._talk.turns, *self._talk.detours) for flow in turn.flows]
-        self._most, self._longest = cache(self._declared), cache(self._longest_declared)
+        self._most, self.most_bytes = cache(self._declared), cache(self._longest_declared)
         self._came: dict[tuple[str, str], Counter[_Kind]] = {}
         self._stage: dict[tuple[str, str], int] = {}
 
@@ -66,11 +66,8 @@ class Arrivals:
             return frame.sender == CURATOR_NAME and fits
         return False
 
-    def most_bytes(self, sender: str, to: str) -> int:
-        """Return the length of the longest envelope that may come on this link."""
-        return self._longest(sender, to)
-
     def _longest_declared(self, sender: str, to: str) -> int:
+        """Return the length of the longest envelope that may come on this link."""
         return max((self._bytes(sender, to, *kind) for kind in self._most(sender, to)), default=0)
 
     @property

@@ -229,7 +229,7 @@ class SiteStore:
         self._facts = None
         with self._reported(), transaction(self._connection, "BEGIN IMMEDIATE"):
             execute = self._connection.execute
-            self._stop_second(execute)
+            self._stop_second()
             _insert(execute, "inbox", taken)
             _insert(execute, "outbox", sending)
             for frame in evidence:
@@ -237,11 +237,11 @@ class SiteStore:
             for name, value in (facts or {}).items():
                 execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
             if (facts or {}).get("end"):
-                kept = KeptState(self.counter + 1, b"") if self._has_secrets else None
+                kept = KeptState(self.counter + 1, b"") if self._count.key else None
             else:
                 kept = None if state is None else state()
             if kept is not None:
-                self._replace(execute, kept)
+                self._replace(kept)
         if kept is not None:
             with self._reported():
                 self._write(self._count.next(erased=not kept.content))
@@ -252,23 +252,19 @@ class SiteStore:
             for frame in frames:
                 self._connection.execute("UPDATE outbox SET sent = 1 WHERE digest = ?", (frame.digest,))
 
-    @property
-    def _has_secrets(self) -> bool:
-        return bool(self._count.key)
-
-    def _stop_second(self, execute: Callable[..., sqlite3.Cursor]) -> None:
+    def _stop_second(self) -> None:
         """Raise StoreError where another process has committed a newer state."""
-        row = execute("SELECT counter FROM state").fetchone()
+        row = self._connection.execute("SELECT counter FROM state").fetchone()
         if (row[0] if row else 0) != self.counter:
             raise StoreError(_SECOND)
 
-    def _replace(self, execute: Callable[..., sqlite3.Cursor], kept: KeptState) -> None:
+    def _replace(self, kept: KeptState) -> None:
         """Replace the state that this process knows as the newest by the next one."""
         if kept.counter != self.counter + 1 or not self._count.following:
             raise StoreError("state.does_not_follow", counter=kept.counter, newest=self.counter)
         bound = self._bound + b" %d" % kept.counter
         sealed = self._seal.seal(kept.content, bound, self._count.following) if kept.content else b""
-        execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
+        self._connection.execute("INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (kept.counter, sealed))
 
     def _write(self, count: StateNumber) -> None:
         partial = self._counter_file.with_suffix(f".{secrets.token_hex(4)}{_PARTIAL}")

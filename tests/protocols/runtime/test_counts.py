@@ -7,17 +7,62 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from support.sessions import Setup, setup
-from support.star import star
+from support.parties import Parties
+from support.sessions import Setup, names, setup, start
 
 from protocols.arithmetic import modular
 from protocols.crypto import admission, sealing
+from protocols.curator import parties_and_curator
 from protocols.runtime import channel
 from protocols.runtime.actor import Actor
+from protocols.runtime.endpoint import Endpoint
 from protocols.runtime.envelope import HELLO
+from protocols.runtime.message import CURATOR, PARTY, Message, message, public
+from protocols.runtime.session import Program
+
+
+@message("1", PARTY >> CURATOR)
+class Up(Message):
+    """A byte for the curator."""
+
+    x: Annotated[int, public("byte")]
+
+
+@message("2", CURATOR >> PARTY)
+class Down(Message):
+    """A byte for a party."""
+
+    x: Annotated[int, public("byte")]
+
+
+async def _tell(me: Endpoint) -> int:
+    me.send(me.curator, Up(me.index % 256))
+    return (await me.receive(me.curator, Down)).x
+
+
+async def _hear(me: Endpoint) -> None:
+    total = sum(up.x for up in await me.gather(me.parties, Up))
+    me.broadcast(me.parties, Down(total % 256))
+
+
+async def _party(me: Endpoint, p: Parties) -> int:
+    return await me.stage(_tell)
+
+
+async def _curator(me: Endpoint, p: Parties) -> None:
+    await me.stage(_hear)
+
+
+STAR = Program("star", 1, {PARTY: _party, CURATOR: _curator}, (Up, Down), (), Parties, participants=parties_and_curator)
+
+
+def star(K: int) -> Setup:
+    """Return a session of K parties and the curator."""
+    p = Parties(names(K), {"byte": 1})
+    return start(STAR, p, dict.fromkeys(STAR.participants(p), (p,)))
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, made: Setup) -> Counter[str]:

@@ -225,7 +225,4 @@ def test_a_relay_file_of_other_things_is_refused(
 def test_a_relay_that_is_not_flares_makes_no_kit(relay: str) -> None:
     with refused("relay.of_another_carrier", wanted="flare://relay.example.org:8002"):
         require_relay_host(relay, ("flare",), 8002)
-
-
-def test_an_address_without_a_port_has_flares() -> None:
     assert require_relay_host("flare://relay.example.org", ("flare",), 8002) == ("relay.example.org", 8002)

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.errors import StallError
 from protocols.runtime.envelope import Envelope
 from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.audit.run.blame import absent_senders, malicious_sender
@@ -80,11 +79,10 @@ def _fits(evidence: Evidence, refuted: Collection[str]) -> bool:
 
 
 def _learnt(evidence: Evidence, refuted: Collection[str]) -> Schedule | CheckOutcome:
-    try:
-        absences = _absences(evidence, refuted)
-        found = learn_schedule(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
-    except StallError as error:
-        return failed(error.fault.within("with those who were absent as the transcript says"))
+    absences = _absences(evidence, refuted)
+    found = learn_schedule(evidence.protocol, evidence.session.parameters, len(evidence.lines), absences)
+    if isinstance(found, Fault):
+        return failed(found.within("with those who were absent as the transcript says"))
     return failed("transcript.too_short", count=len(evidence.lines)) if found is None else found
 
 

@@ -9,11 +9,9 @@ from typing import Any, TypeAlias
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import PUBLIC_BYTES
 from protocols.errors import StallError
-from protocols.programs import Protocol
 from protocols.runtime.claims import Detour, Model
 from protocols.runtime.inbox import Absent
-from protocols.runtime.session import SESSION_BYTES, Session
-from smc_dp.audit.run.conformity.dry_run_primitives import on_quick_primitives
+from protocols.runtime.session import SESSION_BYTES, Program, Session
 from smc_dp.audit.run.conformity.dry_run_role import DryRunMessages, DryRunRole, Move
 
 Script: TypeAlias = tuple[Move, ...]
@@ -50,14 +48,13 @@ NO_ABSENCES = Absences()
 class DryRun:
     """Execution at small size; its data and randomness follow from its number, and protect nothing."""
 
-    def __init__(self, protocol: Protocol, small: Any, number: int, absences: Absences = NO_ABSENCES) -> None:
+    def __init__(self, program: Program, model: Model, small: Any, number: int, absences: Absences) -> None:
         root = Stream.insecure_from_seed(f"toy run {number}")
         drawn = root.fork("inputs")
-        inputs = protocol.model.inputs(small, lambda _, bits: drawn.bits(bits))
+        inputs = model.inputs(small, lambda _, bits: drawn.bits(bits))
         identities = {name: root.fork(f"identity {j}").bytes(PUBLIC_BYTES) for j, name in enumerate(inputs)}
-        program = on_quick_primitives(protocol.program)
         self.session = Session(program, small, identities, root.fork("nonce").bytes(SESSION_BYTES))
-        self._messages = DryRunMessages(self.session, absences.detour_of(protocol.model))
+        self._messages = DryRunMessages(self.session, absences.detour_of(model))
         names = enumerate(self.session.names)
         seeds = {name: root.fork(f"participant {j}") for j, name in names}
         left, self._published = dict(absences.sent), absences.published

@@ -17,14 +17,15 @@ from math import factorial
 from typing import Any, NamedTuple
 
 from protocols import programs
-from protocols.errors import LocalError
+from protocols.errors import LocalError, StallError
 from protocols.programs import Protocol
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.inbox import Absent
 from protocols.runtime.message import PARTY
 from smc_dp.audit.run.conformity.dry_run import NO_ABSENCES, Absences, DryRun, Scripts
+from smc_dp.audit.run.conformity.dry_run_primitives import on_quick_primitives
 from smc_dp.audit.run.conformity.dry_run_role import Move
-from smc_dp.core.errors import shown
+from smc_dp.core.errors import Fault, shown
 
 _UNLIKELY = 1000  # one over the probability that a secret permutation is drawn alike in all dry runs
 
@@ -58,12 +59,12 @@ class TranscriptWalk(NamedTuple):
 
 def learn_schedule(
     protocol: Protocol, parameters: Any, recorded: int, absences: Absences = NO_ABSENCES
-) -> Schedule | None:
+) -> Schedule | Fault | None:
     """Learn the schedule under these parameters and absences; None for far more messages than were `recorded`.
 
-    That is more than twice to four times as many, so that the work is bounded by the size of the transcript. Raises
-    `LocalError` when the dry runs have no order in common, and `StallError` when a role waits for ever: with absences,
-    for a sender that neither sent it nor is absent.
+    That is more than twice to four times as many, so that the work is bounded by the size of the transcript. Returns a
+    fault when a role waits for ever: with absences, for a sender that neither sent it nor is absent. Raises
+    `LocalError` when the dry runs have no order in common.
     """
     most = 1 << (2 * recorded).bit_length()
     return _learn(protocol.program.name, protocol.program.version, parameters, most, absences)
@@ -108,12 +109,18 @@ def walk_transcript(scripts: Scripts, envelopes: Mapping[int, Envelope], late: C
 
 
 @lru_cache(maxsize=4)  # several checks ask, and they ask about one transcript after the other
-def _learn(name: str, version: int, parameters: Any, most: int, absences: Absences) -> Schedule | None:
-    return from_dry_runs(programs.find_protocol(name, version), parameters, most, absences)
+def _learn(name: str, version: int, parameters: Any, most: int, absences: Absences) -> Schedule | Fault | None:
+    try:
+        return from_dry_runs(programs.find_protocol(name, version), parameters, most, absences)
+    except StallError as error:
+        return error.fault
 
 
 def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Absences = NO_ABSENCES) -> Schedule | None:
-    """Learn the schedule without memory; None when the protocol sends more than `most` messages."""
+    """Learn the schedule without memory; None when the protocol sends more than `most` messages.
+
+    Raises `LocalError` when the dry runs have no order in common, and `StallError` when a role waits for ever.
+    """
     small = protocol.model.dry_run_parameters(parameters)
     parties = [*protocol.program.participants(small).values()].count(PARTY)
     if parties > most:  # the greetings alone
@@ -121,9 +128,9 @@ def from_dry_runs(protocol: Protocol, parameters: Any, most: int, absences: Abse
     orders = factorial(parties)  # of one party alone there is nothing to put in another order
     # In r runs one secret permutation is the same with probability orders^-(r-1), for the first is any.
     wanted = next(r for r in count(2) if orders == 1 or orders ** (r - 1) >= _UNLIKELY)
-    runs: list[DryRun] = []
+    program, runs = on_quick_primitives(protocol.program), list[DryRun]()
     for number in range(wanted):
-        runs.append(DryRun(protocol, small, number, absences))
+        runs.append(DryRun(program, protocol.model, small, number, absences))
         if not runs[-1].finish(most):
             return None
     free_kinds = _free([run.scripts for run in runs])
