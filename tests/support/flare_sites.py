@@ -11,7 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,26 +28,31 @@ from support.relays import free_port, joint_study, ready
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN = "SMC_DP_FLARE"  # a folder of an environment with this project and FLARE, for whoever runs these tests often
 _JOBS = ("nvflare.private.fed.app.client.worker_process", "nvflare.private.fed.app.server.runner_process")
+_INSTALL = ("--editable", f"{ROOT}[flare]")
 RELEASED = "the study is over here: released"
 
 
-def environment(shared: Path) -> Path:
-    """The programs of an environment with this checkout and its extra `flare`; made once for all workers."""
-    if given := os.environ.get(GIVEN):
-        return Path(given) / "bin"
-    made = shared / f"flare-environment-{zlib.crc32(bytes(ROOT)):x}"
+def environment(
+    shared: Path, called: str = "NVIDIA FLARE", given: str = GIVEN, install: Sequence[str] = _INSTALL
+) -> Path:
+    """The programs of an environment with this checkout and its extra `flare`, or with another engine; made once for
+    all workers.
+    """
+    if given in os.environ:
+        return Path(os.environ[given]) / "bin"
+    made = shared / f"{given}-environment-{zlib.crc32(bytes(ROOT)):x}"
     with made.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(made)], check=True)
             (place,) = made.glob("lib/python*/site-packages")  # what is installed here is not fetched again
             (place / "here.pth").write_text(sysconfig.get_path("purelib"))
-            install = [sys.executable, "-m", "pip", "--python", str(made / "bin" / "python3"), "install", "--quiet"]
-            install += ["--no-compile", "--editable", f"{ROOT}[flare]"]  # what is imported is compiled then
-            done = subprocess.run(install, capture_output=True, text=True)
+            pip = [sys.executable, "-m", "pip", "--python", str(made / "bin" / "python3"), "install", "--quiet"]
+            pip += ["--no-compile", *install]  # what is imported is compiled then
+            done = subprocess.run(pip, capture_output=True, text=True)
             (made / "failed").write_text(done.stderr if done.returncode else "")
     if why := (made / "failed").read_text().strip():
-        pytest.skip(f"NVIDIA FLARE cannot be installed here: {why.splitlines()[-1]}")
+        pytest.skip(f"{called} cannot be installed here: {why.splitlines()[-1]}")
     return made / "bin"
 
 

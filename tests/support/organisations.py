@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -28,16 +29,13 @@ _CLIENT = f"""\
 import os, socket, sys
 with socket.socket(socket.AF_UNIX) as asked:
     asked.connect({{address!r}})
-    told = "\\0".join((os.getcwd(), os.environ["HOME"], os.environ["PATH"], *sys.argv[1:]))
-    socket.send_fds(asked, [told.encode()], [0, 1, 2])
+    socket.send_fds(asked, [repr((os.getcwd(), dict(os.environ), sys.argv)).encode()], [0, 1, 2])
     sys.exit(int(asked.recv(9)))
 """
-_SERVER = f"""\
-import os, socket, sys
-sys.path.insert(0, {str(ROOT)!r})
-import smc_dp.audit.run.checks, smc_dp.cli.audit, smc_dp.cli.ledger, smc_dp.cli.main
-import smc_dp.deploy.nats.provision, smc_dp.planning.candidate
-import smc_dp.deploy.preflight, smc_dp.deploy.report, smc_dp.deploy.site_policy, smc_dp.privacy.ledger.ledger
+_SERVER = """\
+import ast, gc, os, socket, sys, traceback
+{loads}
+gc.freeze()
 with socket.socket(socket.AF_UNIX) as door:
     door.bind(sys.argv[1])
     door.listen()
@@ -46,34 +44,53 @@ with socket.socket(socket.AF_UNIX) as door:
         asked, _ = door.accept()
         told, open_files, _, _ = socket.recv_fds(asked, 1 << 16, 3)
         if os.fork() == 0:
-            place, home, path, *arguments = told.decode().split("\\0")
+            place, known, sys.argv = ast.literal_eval(told.decode())
             for number, opened in enumerate(open_files):
                 os.dup2(opened, number)
             sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")
             os.chdir(place)
             os.environ.clear()
-            os.environ.update(HOME=home, PATH=path)
-            code = smc_dp.cli.main.main(arguments)
+            os.environ.update(known)
+            try:
+                code = {runs}
+            except SystemExit as ended:
+                code = ended.code or 0
+            except BaseException:
+                code = traceback.print_exc() or 1
             sys.stdout.flush(), sys.stderr.flush()
             asked.send(b"%d" % code)
             os._exit(0)
         for number in (asked.detach(), *open_files):
             os.close(number)
 """
-"""A process that has loaded the program, and a fork of it for each command: loading is most of what a command costs."""
+"""A process that has loaded a program, and a fork of it for each command: loading is most of what a command costs."""
+_LOADS = f"""\
+sys.path.insert(0, {str(ROOT)!r})
+import smc_dp.audit.run.checks, smc_dp.cli.audit, smc_dp.cli.ledger, smc_dp.cli.main
+import smc_dp.deploy.nats.provision, smc_dp.planning.candidate
+import smc_dp.deploy.preflight, smc_dp.deploy.report, smc_dp.deploy.site_policy, smc_dp.privacy.ledger.ledger
+"""
 
 
 @contextmanager
-def loaded(address: Path) -> Iterator[str]:
-    """The text of a program that does what `smc-dp` does, as a fork of a process that has loaded it."""
-    command = [sys.executable, "-P", "-c", _SERVER, str(address)]
-    with subprocess.Popen(command, cwd="/", env={}, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
+def loaded(
+    address: Path,
+    python: str | Path = sys.executable,
+    loads: str = _LOADS,
+    runs: str = "smc_dp.cli.main.main(sys.argv[1:])",
+) -> Iterator[str]:
+    """The text of a program that does what `smc-dp` does, or what `runs`, as a fork of a process that has loaded it."""
+    server = _SERVER.format(loads=loads, runs=runs)
+    with subprocess.Popen(
+        [str(python), "-P", "-c", server, str(address)], cwd="/", env={}, stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL, start_new_session=True,
+    ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         try:
             yield _CLIENT.format(address=str(address))
         finally:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)  # and the forks that go on
 
 
 @dataclass
@@ -145,9 +162,7 @@ def organisations(folder: Path, names: tuple[str, ...], program: str = "") -> It
     """These, in a folder each; in the end none of their programs is left. `program`: for lines that end at once."""
     made = {name: Organisation.made(folder / name) for name in names}
     for one in made.values() if program else ():
-        (one.folder / "loaded").mkdir()
-        (one.folder / "loaded" / "smc-dp").write_text(program)
-        (one.folder / "loaded" / "smc-dp").chmod(0o755)
+        write_program(one.folder / "loaded" / "smc-dp", program)
     try:
         yield made
     finally:

@@ -89,10 +89,10 @@ INSTALLATION = re.compile(r"(python3 -m venv \.venv && )?\.venv/bin/pip install 
 """What `.ci/run` carries out, on a clean checkout."""
 
 
-def write_program(path: Path) -> None:
-    """Write `smc-dp`, which needs no variable of the environment to find this tree."""
-    path.parent.mkdir(parents=True)
-    path.write_text(_PROGRAM)
+def write_program(path: Path, text: str = _PROGRAM) -> None:
+    """Write `smc-dp`, which needs no variable of the environment to find this tree, or another program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
     path.chmod(0o755)
 
 

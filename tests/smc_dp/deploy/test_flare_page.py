@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.flare_sites import RELEASED, environment, frames_of, jobs_in, kill, processes_in, under_two_digests
 from support.organisations import CHARGED_ONCE, Organisation, entries, loaded, organisations, until
+from support.pages import write_program
 from support.relays import free_port
 
 from tests.smc_dp.deploy.test_operator_page import EVERYBODY, FLARE, PARTIES, Step, follow, lines, rows, steps
@@ -19,9 +20,7 @@ AFTERWARDS, STARTS = "6. Afterwards", "startup/start.sh"
 def with_flare(one: Organisation, programs: Path) -> None:
     """Put FLARE's programs on the organisation's path."""
     for name in ("python3", "nvflare"):
-        program = one.folder / "bin" / name
-        program.write_text(f'#!/bin/sh\nexec {programs / name} "$@"\n')
-        program.chmod(0o755)
+        write_program(one.folder / "bin" / name, f'#!/bin/sh\nexec {programs / name} "$@"\n')
 
 
 def follow_with_flare(step: Step, everybody: dict[str, Organisation]) -> None:

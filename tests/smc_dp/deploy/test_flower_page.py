@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import socket
 import subprocess
-import sys
 import zipfile
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from support.flare_sites import environment as installed
 from support.flare_sites import kill, processes_in, until
 from support.organisations import Organisation, loaded, organisations
-from support.pages import ROOT, blocks
+from support.pages import ROOT, blocks, write_program
 from support.relays import free_port, joint_study
 
+from smc_dp.deploy.flower.carrier import SOCKET
 from smc_dp.deploy.flower.provision import provision_flower
 from smc_dp.privacy.ledger.ledger import Ledger
 from tests.smc_dp.deploy.test_operator_page import EVERYBODY, PARTIES, follow, rows, steps
@@ -30,19 +30,27 @@ from tests.smc_dp.deploy.test_operator_page import EVERYBODY, PARTIES, follow, r
 PAGE = (ROOT / "smc_dp" / "deploy" / "HOWTO_FLOWER.md").read_text(encoding="utf-8")
 HOST, PORT = "relay.example", "8000"
 """The address of the relay, the one thing on the page that is not taken as it stands, beside SuperNodes' own ports."""
-GIVEN = "SMC_DP_FLOWER"  # a folder of an environment with Flower, for whoever runs this test often
-OFTEN = "import time; time.sleep = lambda seconds, wait=time.sleep: wait({3: 1, 0.2: 0.5}.get(seconds, seconds))\n"
-"""What Python does first in that environment: a SuperNode looks for messages every three seconds, here more often, and
-our ServerApp five times a second, here less often: on a busy machine they would look in vain most of the time.
+environment = partial(installed, called="Flower", given="SMC_DP_FLOWER", install=["flwr>=1.42,<1.43"])
+"""The programs of an environment with Flower, without anything of ours; the variable names one that is there."""
+PROGRAMS = ("flwr", "flwr-clientapp", "flwr-serverapp", "flower-superexec", "flower-superlink", "flower-supernode")
+LOADS = """
+import runpy, time
+import alembic.command, httpcore, prompt_toolkit.application, sqlalchemy.orm, uvicorn, yaml
+os.environ["FLWR_TELEMETRY_ENABLED"] = "0"
+import flwr.cli.install, flwr.common.config
+time.sleep = lambda seconds, wait=time.sleep: wait({3: 1, 0.2: 0.5}.get(seconds, seconds))
+
+def run(programs):
+    os.environ.update(FLWR_DISABLE_UPDATE_CHECK="1", FLWR_SUPEREXEC_TASK_POLL_INTERVAL="0.5")
+    if "PYTHONPATH" in os.environ:
+        sys.path.insert(0, os.environ["PYTHONPATH"])
+        import sitecustomize
+    runpy.run_path(os.path.join(programs, os.path.basename(sys.argv[0])), run_name="__main__")
 """
-CLIENT_APP = """\
-#!{python}
-import sys, types
-sys.modules["flwr.supernode.cli.flower_supernode"] = types.SimpleNamespace(flower_supernode=None)
-from flwr.supernode.cli import flwr_clientapp
-sys.exit(flwr_clientapp())
+"""What Flower's programs are made of, and what a pin loads before it is in force; then each program as Python runs it.
+A SuperNode looks for messages every three seconds, here more often, and our ServerApp five times a second, here less
+often: on a busy machine they would look in vain most of the time.
 """
-"""What a SuperNode starts for each message, without loading the SuperNode itself, which half of its time went into."""
 GOING_ON = ("flower-superlink ", "flower-supernode ", "smc-dp join ", "smc-dp serve ")
 REGISTER, RUN, AFTERWARDS = "supernode register", "flwr run", "7. Afterwards"
 
@@ -52,36 +60,6 @@ def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
     followed = {step.text for step in steps(PAGE)}
     assert [text for text in found if text not in followed] == [found[0]]
     assert "pip install" in found[0]
-
-
-def environment(shared: Path) -> Path:
-    """The programs of an environment with Flower, without anything of ours; made once for all workers."""
-    if given := os.environ.get(GIVEN):
-        return Path(given) / "bin"
-    made = shared / f"flower-environment-{zlib.crc32(bytes(ROOT)):x}"
-    with made.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
-            subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(made)], check=True)
-            python = made / "bin" / "python3"
-            install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-compile"]
-            done = subprocess.run([*install, "flwr>=1.42,<1.43"], capture_output=True, text=True)
-            (made / "failed").write_text(done.stderr if done.returncode else "")
-            (place,) = made.glob("lib/python*/site-packages")
-            (place / "often.pth").write_text(OFTEN)
-            (made / "bin" / "flwr-clientapp").write_text(CLIENT_APP.format(python=python))
-    if why := (made / "failed").read_text().strip():
-        pytest.skip(f"Flower cannot be installed here: {why.splitlines()[-1]}")
-    return made / "bin"
-
-
-def with_flower(one: Organisation, programs: Path) -> None:
-    """Put Flower's programs on the organisation's path, and on that of its programs."""
-    for name in ("flwr", "flower-superlink", "flower-supernode"):
-        program = one.folder / "bin" / name
-        known = f'FLWR_DISABLE_UPDATE_CHECK=1 FLWR_SUPEREXEC_TASK_POLL_INTERVAL=0.5 PATH="{programs}:$PATH"'
-        program.write_text(f'#!/bin/sh\n{known} exec {programs / name} "$@"\n')
-        program.chmod(0o755)
 
 
 def listens(port: str) -> bool:
@@ -201,14 +179,21 @@ def test_a_supernode_starts_only_if_the_pin_refuses_another_bundle(node: Node, t
 @pytest.mark.slow
 def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     programs = environment(tmp_path_factory.getbasetemp().parent)
+    runs = f"run({str(programs)!r})"
     port = str(free_port())
     page = PAGE.replace(f"{HOST}:{PORT}", f"localhost:{port}").replace(f"--port {PORT}", f"--port {port}")
-    with loaded(tmp_path / "door") as program, organisations(tmp_path, EVERYBODY, program) as everybody:
+    with (
+        loaded(tmp_path / "flower", programs / "python3", LOADS, runs) as flower,
+        loaded(tmp_path / "door") as program,
+        organisations(tmp_path, EVERYBODY, program) as everybody,
+    ):
         for one in everybody.values():
-            with_flower(one, programs)
+            for name in PROGRAMS:
+                write_program(one.folder / "bin" / name, flower)
         for name, count in zip(PARTIES, (600, 450, 300), strict=True):
             rows(everybody[name].folder, count)
         sites = {name: everybody[name] for name in EVERYBODY[:-1]}
+        doors = [site.folder / "line" / SOCKET for site in sites.values()]
         try:
             for step in steps(page):
                 one = everybody[step.at]
@@ -216,6 +201,8 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_fa
                     (one.folder / "node" / "a.of-before.1-0-0.01234567.fab").write_bytes(b"of another version")
                 if REGISTER in step.text:
                     until("the SuperLink", lambda: listens(port), 90)
+                if RUN in step.text:  # the page wants all sites started: a turn that finds no site is lost
+                    until("all sites", lambda: all(door.exists() for door in doors))
                 if step.heading == AFTERWARDS:
                     until("all releases", lambda: all(map(ended, sites.values())), 900)
                 if any(word in step.text for word in GOING_ON) and not step.to and not step.file:

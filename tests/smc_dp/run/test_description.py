@@ -137,7 +137,6 @@ def edited(run: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> Pat
         (lambda d: d["parameters"].update(by="ill", tables="lab*sex"), "description.other_figures"),
         (lambda d: d["parameters"].update(by="lab", tables="sex*ill"), "description.other_length"),
         (lambda d: d["parameters"].update(by="age"), "describe.column_of_numbers"),
-        (lambda d: d["parameters"].update(by="ward"), "describe.no_such_column"),
         (lambda d: d["parameters"].update(by=""), "text.not_one_line"),
         (lambda d: d["parameters"].update(tables="lab*sex"), "describe.no_pair"),
         (lambda d: d.update(weights=[0.0]), "release.weights_or_description"),

@@ -316,16 +316,6 @@ def test_the_page_has_a_row_for_each_coefficient(files: Path) -> None:
     assert any("ward a, bmi [10, 25)" in line for line in page_lines(run_page(files / "run"), 200))
 
 
-def test_bounds_that_shorten_rows_or_add_no_constant_are_refused(files: Path, tmp_path: Path) -> None:
-    for rows, code in (("clip = 1.99", "bounds.rows_shortened"), ("bias = 0", "bounds.no_constant")):
-        (tmp_path / "bounds.toml").write_text(f"{BOUNDS}[rows]\n{rows}\n")
-        with refused(code):
-            run(files, tmp_path / "no", bounds=tmp_path / "bounds.toml")
-    (tmp_path / "bounds.toml").write_text(f"{BOUNDS}[weights]\nclasses = [1, 2]\n")
-    with refused("rows.weights_not_used"):
-        run(files, tmp_path / "no", bounds=tmp_path / "bounds.toml")
-
-
 def test_after_a_drop_out_it_is_verified_as_well(files: Path, tmp_path: Path) -> None:
     report = run(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"south": 12})
     assert report.present is not None

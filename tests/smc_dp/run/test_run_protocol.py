@@ -33,7 +33,6 @@ from smc_dp.data.sources import PreparedData
 from smc_dp.methods.collaborative.ofaa import Ofaa
 from smc_dp.methods.collaborative.ofpa import Ofpa
 from smc_dp.methods.gradients.gradient_descent import MOST_SUMS, GradientDescent
-from smc_dp.methods.pathak2010.averages import Local
 from smc_dp.methods.pathak2010.mean import PathakMean
 from smc_dp.methods.registry import find_method
 from smc_dp.methods.sums.clipped_average import ClippedAverage
@@ -137,13 +136,10 @@ def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("changes", "why"), [
     ({"method": "pathak2010"}, partial(refused, "method.is_a_protocol", method="pathak2010", known="prr_mean")),
-    ({"method": Local()}, partial(refused, "setting.unknown_value", name="method")),
     ({"method": "wsum"}, partial(refused, "protocol.no_such_setting", setting="key_bits", method="wsum")),
-    ({"method": "prr_mean", "dropouts": 1}, partial(refused, "protocol.no_such_setting", setting="dropouts")),
     ({"drop_out": {"a": 1}}, partial(refused, "vanish.not_possible", protocol="pathak2010")),
     ({"target": 0}, partial(refused, "number.not_positive", at="target: epsilon")),
     ({"target": Target(None)}, partial(refused, "epsilon.infinite")),
-    ({"target": Target(1, noise="gauss")}, partial(refused, "noise.not_of_protocol", method="prr_mean")),
     ({"key_bits": 1024, "insecure_test_keys": False}, partial(refused, "key_bits.too_short", least=2048)),
     ({"bounds": "bounds.toml"}, partial(refused, "data.of_encoded_rows")),
     ({"auxiliary": "rows.csv"}, partial(refused, "data.of_encoded_rows")),
@@ -244,8 +240,6 @@ def test_printed_steps_guarantee_nothing_wherever_they_are_computed() -> None:
 
 def test_other_inputs_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     three = Federation((rows(9, 1), rows(9, 2)), 3)
-    with refused("classes.only_two", method="prr_mean", got=3):
-        run_protocol(three, method="prr_mean", out=tmp_path / "x", **QUICK)
     with refused("bounds.other_classes", classes=3, got=2):
         run_protocol(three, bounds=whole_bounds(3), out=tmp_path / "x")
     wide = sources.dataset("breast_cancer")

@@ -171,7 +171,6 @@ EDITS: dict[str, tuple[Callable[[Document], None], str]] = {
     "lists in lists": (put(weights=[[[0.0]] * 3] * 3), "document.wrong_value"),
     "classes in another order": (put(classes=["mid", "low", "high"]), "session.bound_to_another"),
     "two of three classes": (two_of_three, "release.other_parameter"),
-    "a class twice": (put(classes=["low", "low", "high"]), "classes.not_different"),
     "very many classes": (put(classes=[str(i) for i in range(1001)]), "classes.wrong_number"),
 }
 

@@ -53,13 +53,9 @@ def test_our_noise_is_not_refuted(noise: NoiseName) -> None:
         assert not audited.refuted
         own = {"knorm": set(), "laplace": {"one run"}, "gauss": set(TESTS[3:])}[noise]
         assert {finding.test for finding in audited.findings} == {*TESTS[:3], *own}
-
-
-def test_the_bounds_are_not_idle() -> None:
-    """Each test sees something of Laplace noise at epsilon 1; one run sees most of it."""
-    audited = found("laplace", 0, None, 2000)
-    assert bound(audited, "clopper-pearson") > 0.6
-    assert bound(audited, "one run") > 0.75
+    if noise == "laplace":  # bounds are not idle: of epsilon 1 one run sees most
+        assert bound(found("laplace", 0, None, 2000), "clopper-pearson") > 0.6
+        assert bound(found("laplace", 0, None, 2000), "one run") > 0.75
 
 
 @pytest.mark.parametrize(

@@ -138,11 +138,15 @@ def test_the_release_with_many_canaries_claims_what_is_audited(name: str) -> Non
     assert np.count_nonzero(two[1].y != other[1].y) == 1
 
 
-def test_what_a_method_does_not_have_is_bad_input() -> None:
+def test_what_a_method_or_the_protocol_does_not_have_is_bad_input() -> None:
     with refused("mutant.not_available", audited="vote", known=("half-noise",), got="float-sampler"):
         methods.method_case("vote", target(), "float-sampler")
     with refused("noise.not_of_calibration", method="ofpa", got="gauss"):
         methods.method_case("ofpa", target(noise="gauss"))
+    with refused("noise.not_audited", got="gauss"):
+        protocol.pathak_case(target(noise="gauss"))
+    with refused("mutant.not_available", got="float-sampler"):
+        protocol.pathak_case(target(), "float-sampler")
 
 
 # The whole protocol. Its ideal functionality, which has the same law, stands in where many runs are needed.
@@ -175,10 +179,3 @@ def test_the_protocol_as_printed_gives_away_residues() -> None:
     exact = [centre[0] % 3 for centre in case.centres]
     assert exact[0] != exact[1]
     assert [[case.draw(world, rng)[0] % 3 for _ in range(3)] for world in (0, 1)] == [[r] * 3 for r in exact]
-
-
-def test_what_the_protocol_does_not_have_is_bad_input() -> None:
-    with refused("noise.not_audited", got="gauss"):
-        protocol.pathak_case(target(noise="gauss"))
-    with refused("mutant.not_available", got="float-sampler"):
-        protocol.pathak_case(target(), "float-sampler")

@@ -125,9 +125,7 @@ def test_an_honest_run_passes(made):
         "figure": "no epsilon",
     }
     assert found["insecure-markers"].fault.fields == {"marks": "insecure seed, insecure test keys"}
-
-
-def test_without_views_noise_and_models_cannot_be_looked_at(made):
+    # Without views noise and models cannot be looked at.
     found = outcomes(made.evidence(views=False), privacy.CHECKS)
     assert [name for name, outcome in found.items() if outcome.status != "passed"] == ["noise", "models"]
     assert found["noise"].status == "not possible"
