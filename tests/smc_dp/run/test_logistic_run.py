@@ -307,13 +307,15 @@ def test_intervals_without_a_transcript_are_shown_to_nobody(
         verify_release(tmp_path / "newton")
 
 
-def test_the_page_has_a_row_for_each_coefficient(files: Path) -> None:
-    section = next(s for s in run_page(files / "run").sections if s.heading == "Coefficients with intervals")
+def test_the_page_has_a_row_for_each_coefficient_and_its_text_the_same_facts(files: Path) -> None:
+    page = run_page(files / "run")
+    assert unsaid(page, (*page.notices, *page.sections)) == set()
+    section = next(s for s in page.sections if s.heading == "Coefficients with intervals")
     (table,) = (block for block in section.blocks if isinstance(block, PageTable))
     terms = stated(files / "run")["inference"]["terms"]
     assert [row[0] for row in table.rows] == ["(intercept)", *(term["column"] for term in terms[1:])]
     assert len(table.headings) == 9
-    assert any("ward a, bmi [10, 25)" in line for line in page_lines(run_page(files / "run"), 200))
+    assert any("ward a, bmi [10, 25)" in line for line in page_lines(page, 200))
 
 
 def test_after_a_drop_out_it_is_verified_as_well(files: Path, tmp_path: Path) -> None:
@@ -367,13 +369,5 @@ def test_other_programs_get_the_figures_as_csv_and_json(
     assert [float(row["standard_error"]) for row in rows] == [term["standard_error"] for term in terms]
     assert [row["reference"] for row in rows] == ["", "", "a", "a", "[10, 25)", "[10, 25)", "", ""]
     assert main(["show", str(files / "run"), "--json", "--csv", str(tmp_path / "two.csv")]) == 2
-
-
-def test_units_of_no_column_of_numbers_are_refused(files: Path) -> None:
     with refused("units.no_such_column", column="'ward'"):
         read_figures(files / "run", {"age": 2.0, "ward": 2.0})
-
-
-def test_the_page_and_its_text_have_the_same_facts(files: Path) -> None:
-    page = run_page(files / "run")
-    assert unsaid(page, (*page.notices, *page.sections)) == set()

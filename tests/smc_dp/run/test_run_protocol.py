@@ -291,6 +291,8 @@ def test_frames_are_the_run_of_their_files(tmp_path: Path) -> None:
     told = predict(tmp_path / "files", tmp_path / "test.csv", "id")
     for frame in (TEST, pl.from_dict(TEST.to_dict("list"))):
         assert predict(tmp_path / "files", frame, "id") == told
+    with refused("table.no_file_or_frame", name="rows", got="dict"):
+        predict(tmp_path / "files", {"age": [1]})  # type: ignore[arg-type]
     with refused("threshold.same_rows", file="a data frame"):
         predict(tmp_path / "files", TEST, threshold_from=TEST)
     # One row or column more makes no other rows of them.
@@ -315,12 +317,6 @@ def test_what_is_no_frame_of_each_party_is_refused(tmp_path: Path) -> None:
     with refused("cell.unknown_level", at="party party-2: column 'sex', row 3"):
         run_protocol([FRAMES["party-1"], FRAMES["party-2"].assign(sex=["f", "m", "x"] + ["f"] * 47)], **given)
     assert not (tmp_path / "x").exists()
-
-
-def test_rows_to_predict_are_a_frame_a_file_or_an_array(tmp_path: Path) -> None:
-    run_protocol([*FRAMES.values()], out=tmp_path / "run", **HOW)
-    with refused("table.no_file_or_frame", name="rows", got="dict"):
-        predict(tmp_path / "run", {"age": [1]})  # type: ignore[arg-type]
 
 
 # A party with rows of one class only.
