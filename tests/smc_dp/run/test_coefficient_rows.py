@@ -66,7 +66,6 @@ TERMS = (
 def test_a_coefficient_and_its_interval_are_per_units_that_the_reader_names(bounds: Bounds) -> None:
     rows = {row.column: row for row in coefficient_rows(TERMS, bounds, {"age": 10.0, "seen": 7.0})}
     age = rows["age"]
-    assert age.interval is not None
     assert (age.estimate, age.interval.low, age.interval.high) == pytest.approx((-0.5, -0.6, -0.4))
     assert (age.interval.standard_error, age.interval.p_value) == pytest.approx((0.05, 0.01))
     assert (age.interval.sampling_error, age.interval.privacy_error) == pytest.approx((0.9, 0.4))

@@ -31,7 +31,6 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> PublishedRelease:
 
 def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
     found = evaluate_locally(release, rows(400, 1))
-    assert found is not None
     assert found.rows == 400
     assert min(found.release, found.alone) > 0.9
     assert not found.worse_than_planned
@@ -47,7 +46,6 @@ def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
 def test_a_release_that_the_site_could_do_without_is(release: PublishedRelease) -> None:
     away = replace(release, result=tuple(-w for w in release.weights))  # type: ignore[operator]
     found = evaluate_locally(away, rows(400, 1))
-    assert found is not None
     assert found.release < 0.1
     assert found.worse_than_planned
     assert found.as_dict()["worse_than_planned"] is True
@@ -68,5 +66,4 @@ def test_the_own_model_is_tried_on_rows_that_it_has_not_seen(release: PublishedR
     lot = np.random.default_rng(5)
     X = lot.uniform(-0.2, 0.2, (60, 3))
     found = evaluate_locally(release, Rows(X, lot.integers(0, 2, 60)))
-    assert found is not None
     assert 0.25 < found.alone < 0.7

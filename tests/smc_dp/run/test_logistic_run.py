@@ -172,7 +172,6 @@ def made_of(
         kept, sampling, 0 * sampling, step, 0.0, back[:, places], np.array(raised), 0 * sampling, rows=1e9
     )
     made = make_intervals(found, tuple(weights.tolist()), bounds)
-    assert made is not None
     return made, level, slope
 
 
@@ -320,10 +319,8 @@ def test_the_page_has_a_row_for_each_coefficient_and_its_text_the_same_facts(fil
 
 def test_after_a_drop_out_it_is_verified_as_well(files: Path, tmp_path: Path) -> None:
     report = run(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"south": 12})
-    assert report.present is not None
     assert report.present.dropped_out == ("south",)
     found = verify_release(tmp_path / "run").release.inference
-    assert found is not None
     assert "dropped_out" in found["cautions"]  # rows were counted before
     assert audit_run(tmp_path / "run").passed
 
@@ -337,7 +334,6 @@ def test_a_built_in_data_set_has_bounds_that_shorten_no_row() -> None:
 
 def test_the_methods_section_states_intervals_only_where_there_are_some(files: Path) -> None:
     release = verify_release(files / "run").release
-    assert release.inference is not None
     (said, _) = (block for block in methods_section(release, at_sites=True) if isinstance(block, Prose))
     assert what_intervals_cover(release.bounds) in said.text
     assert release.agreement.statement.figures in said.text

@@ -84,7 +84,6 @@ def test_a_federation_goes_in_and_what_comes_out_can_be_audited_and_used(tmp_pat
     assert report.agreement.parties == ("party-1", "party-2", "party-3")
     assert (report.agreement.method, report.agreement.protocol) == (PathakMean(0.005), "pathak2010")
     assert report.run_dir == tmp_path / "run"
-    assert report.comparison is not None
     found = predict(report.run_dir, rows(100, 9).X)
     assert set(found.labels) <= {"0", "1"}
     accuracy = np.mean([int(label) for label in found.labels] == rows(100, 9).y)
@@ -343,7 +342,6 @@ def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: P
         files, bounds=tmp_path / "bounds.toml", method=method, target=1000, test=held_out, out=tmp_path / "run",
         insecure_seed=3, **public,
     )  # fmt: skip
-    assert report.comparison is not None
     assert not says_one_class(report.agreement.spec.statement)
     assert set(report.comparison.individual) == set(files)
     assert report.comparison.pooled > 0.9
