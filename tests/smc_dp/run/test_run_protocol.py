@@ -84,7 +84,6 @@ def test_a_federation_goes_in_and_what_comes_out_can_be_audited_and_used(tmp_pat
     assert report.agreement.parties == ("party-1", "party-2", "party-3")
     assert (report.agreement.method, report.agreement.protocol) == (PathakMean(0.005), "pathak2010")
     assert report.run_dir == tmp_path / "run"
-    assert report.comparison is not None
     found = predict(report.run_dir, rows(100, 9).X)
     assert set(found.labels) <= {"0", "1"}
     accuracy = np.mean([int(label) for label in found.labels] == rows(100, 9).y)
@@ -291,6 +290,8 @@ def test_frames_are_the_run_of_their_files(tmp_path: Path) -> None:
     told = predict(tmp_path / "files", tmp_path / "test.csv", "id")
     for frame in (TEST, pl.from_dict(TEST.to_dict("list"))):
         assert predict(tmp_path / "files", frame, "id") == told
+    with refused("table.no_file_or_frame", name="rows", got="dict"):
+        predict(tmp_path / "files", {"age": [1]})  # type: ignore[arg-type]
     with refused("threshold.same_rows", file="a data frame"):
         predict(tmp_path / "files", TEST, threshold_from=TEST)
     # One row or column more makes no other rows of them.
@@ -317,12 +318,6 @@ def test_what_is_no_frame_of_each_party_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_rows_to_predict_are_a_frame_a_file_or_an_array(tmp_path: Path) -> None:
-    run_protocol([*FRAMES.values()], out=tmp_path / "run", **HOW)
-    with refused("table.no_file_or_frame", name="rows", got="dict"):
-        predict(tmp_path / "run", {"age": [1]})  # type: ignore[arg-type]
-
-
 # A party with rows of one class only.
 
 
@@ -347,7 +342,6 @@ def test_a_party_with_one_class_takes_part_in_every_sum(method: str, tmp_path: P
         files, bounds=tmp_path / "bounds.toml", method=method, target=1000, test=held_out, out=tmp_path / "run",
         insecure_seed=3, **public,
     )  # fmt: skip
-    assert report.comparison is not None
     assert not says_one_class(report.agreement.spec.statement)
     assert set(report.comparison.individual) == set(files)
     assert report.comparison.pooled > 0.9

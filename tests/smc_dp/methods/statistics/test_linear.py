@@ -64,7 +64,6 @@ def inferred(Z: Array, y: Array, target: Target, seed: str = "one") -> tuple[Coe
     parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
     value = ideal(spec.functionality, parts, rng.fork("all"))
     model, units = spec.model(value), np.array([BOX.reach] * 4 + [BOX.constant])
-    assert model.inference is not None
     return model.inference.transformed(np.diag(units)), model.W[0, [0, 2, 3, 4, 5]] * units
 
 
@@ -167,7 +166,6 @@ def test_an_intercept_far_from_the_middle_of_its_range_errs_no_more_than_it_says
         coins = Stream.insecure_from_seed(f"{seed}")
         parts = [spec.part(rows.take(np.arange(n)[j::3]), coins.fork(f"{j}")) for j in range(3)]
         model = spec.model(ideal(spec.functionality, parts, coins.fork("all")))
-        assert model.inference is not None
         error = np.sqrt(model.inference.privacy[-1, -1]) * box.constant
         off.append((model.W[0, -1] * box.constant - wanted) / error)
     assert np.mean(np.square(off)) < 1.4

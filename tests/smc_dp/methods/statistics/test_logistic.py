@@ -397,7 +397,6 @@ def inferred_of(shape: Shape, spec: CoefficientSums, seed: int) -> CoefficientIn
     rows, coins = Rows(Z * shape.units * (1 - 2.0**-40), y), Stream.insecure_from_seed(f"{seed}")
     parts = [spec.part(rows.take(np.arange(n)[j::THREE]), coins.fork(f"{j}")) for j in range(THREE)]
     found = spec.model(ideal(spec.functionality, parts, coins.fork("all"))).inference
-    assert found is not None
     return found.transformed(np.diag(shape.units))
 
 
