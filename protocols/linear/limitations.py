@@ -175,7 +175,7 @@ LIMITATIONS = (
         "noise and the exact sum (the check of Keller, Orsini and Scholl would prevent it)."
     ),
     Limitation(
-        "Lots decide among parties of equal sizes, anew in each session. Charlie with such a party can stop sessions "
+        "The order of equal sizes is drawn anew in each session. Charlie with such a party can stop sessions "
         "until that party is selected. He then learns the exact sum. "
         "Investigate a refused session; do not simply repeat it."
     ),

@@ -255,7 +255,7 @@ class BoundsFile(Document):
                     unnamed = (
                         "[label] is missing" if self.label is None else "the line column = ... of [label] is missing"
                     )
-                    known = "the name of a column in [columns], or of the label"
+                    known = "no column or label has this name, wanted one of [columns], or the label"
                     where = f"{known}. If it is the label: {unnamed}" if label is None else f"{known} {label!r}"
                     fault = InputFault("columns.unknown", {"where": where})
                     yield fault.within(f"[{section}] {name[:_SHOWN]}")

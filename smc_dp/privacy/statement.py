@@ -146,11 +146,13 @@ class PrivacyStatement:
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed >= 1:
             return f"{figures} Delta is too large for this epsilon to bound an attacker's certainty in a single case."
-        rarely = f", except with a probability of at most {short_delta(found.missed)}" if found.missed else ""
+        rarely = (
+            f", except with a probability (not delta) of at most {short_delta(found.missed)}" if found.missed else ""
+        )
         hardly = " Such an epsilon hardly protects." if percent > 99 else ""
         return (
-            f"{figures} An attacker who knows everything else, and finds both versions equally likely, is at "
-            f"most {percent:g} % sure afterwards{rarely}.{hardly}"
+            f"{figures} An attacker who knows everything else, and found both versions equally likely, becomes at "
+            f"most {percent:g} % sure{rarely}.{hardly}"
         )
 
     @property

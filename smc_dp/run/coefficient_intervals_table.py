@@ -59,8 +59,8 @@ def interval_blocks(found: Mapping[str, Any], bounds: Bounds, per: UnitsByColumn
     `per`: how many units of a column its coefficient is for.
     """
     yield Prose(
-        f"A {kind_of_regression(bounds)}, of {_count(found, 'rows')} rows. Left out, as they lie far from the "
-        f"average of all, were {_count(found, 'left_out')}. Noise may make a count negative, or larger than it can be."
+        f"A {kind_of_regression(bounds)}, of {_count(found, 'rows')} rows. Besides these, {_count(found, 'left_out')} "
+        "were left out, because they lie far from the average of all. Noise may make a count negative, or too large."
     )
     if found.get("residual_deviation"):  # 0 where noise hides the residuals
         yield Prose(f"The standard deviation of the residuals is about {found['residual_deviation']:.3g}.")

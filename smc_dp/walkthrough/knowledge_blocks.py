@@ -15,12 +15,12 @@ from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 NOTHING_NEW = "Nobody knows more than before this step."
 NOBODY_YET = "No message was sent. A coalition knows only what follows from its own inputs."
 WITH_ALL_SIZES = "A coalition that has all sizes knows the smallest."
-NAMING = "The name of a secret has a letter, the number of its party, and in brackets its place in a list"
+NAMING = "The name of a secret has a letter, the party's number, and in brackets its place among the party's numbers"
 MIXED = 'Two entries in a cell, as in "-/all": the first holds for some of these secrets, the second for the others.'
 LEFT_OUT = "A coalition that is not in a table can work out none of these secrets."
 CLAIMED = (
-    '"claimed" says whether the protocol claims security against the coalition. A claim may concede something: see the '
-    "last section."
+    '"claimed: yes" means that, as the protocol claims, the coalition learns only what follows from the result and its '
+    "own inputs (which can be much), and what the last section allows it."
 )
 STILL_READS = "Messages to a participant that dropped out count as read: it may read them when it is back."
 

@@ -47,7 +47,7 @@ HOW_TO_READ = (
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
-SAME_TEXT = "The text under the first step {number} above is about this step, too."
+SAME_TEXT = "What stands under step {number} above is about this step, too."
 AGAIN = "The same kinds of messages as in step {number} ({stage}), with new values. The text there is about both."
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
@@ -184,9 +184,9 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        "Take any coalition of the list below. From what it may know, an algorithm (the simulator) makes messages that "
-        f"look like those that the coalition sees. So they tell it nothing else. It may know "
-        f"{claim.simulated_from}. The list:"
+        f"A coalition of the list below is allowed to learn {claim.simulated_from}. From these and its own inputs "
+        "alone an algorithm (the simulator) makes messages that look like those that the coalition sees. So the real "
+        "messages tell it nothing else. The list:"
     )
     yield Bullets(tuple(claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:

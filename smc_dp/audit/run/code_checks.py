@@ -107,8 +107,8 @@ def _power(found: DistributionCheck) -> str:
         return f"No difference would be noticed in {POWER:.0%} of cases"
     shifts = ", or by ".join(f"{shift:.2f} or more between {who}" for who, shift in noticed.items())
     return (
-        f"The tests notice a leak in {100 * POWER:g} % of cases if it changes the probability of what is seen by "
-        f"{shifts}. Smaller changes could be missed"
+        f"A leak makes something that a coalition may see more likely on one side, or less. The tests notice it in "
+        f"{100 * POWER:g} % of cases if the probabilities differ by {shifts}. Smaller differences could be missed"
     )
 
 

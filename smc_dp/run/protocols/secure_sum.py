@@ -65,7 +65,7 @@ class SumTerms(ProtocolTerms):
         "them).",
         values=get_args(OutputName),
         on=(RUN,),
-        title="Who adds up the masked inputs (curator, or anybody: shares)",
+        title="Who adds up the masked inputs (shares: anybody)",
     )
     semi_honest: bool = protocol_setting(
         False,
@@ -150,7 +150,7 @@ class SumTerms(ProtocolTerms):
         chosen = f"{fixed} fixed before the run" if sparse else "no party taken over meanwhile"
         shares = "AES-256-CCM, " if sparse and self.dropouts else ""
         late = f"at most {self.dropouts} drop-out{'s' * (self.dropouts > 1)}" if self.dropouts else "no drop-outs"
-        result = "a withheld result" if self.verifiable or not limits.by_curator else "a withheld or false result"
+        result = "withheld results" if self.verifiable or not limits.by_curator else "withheld or false results"
         # Neighbours have equally many rows under `replace`; elsewhere a method can take the number to be public.
         is_public = spec.statement.adjacency == "replace" or isinstance(getattr(spec, "method", None), NeedsRowCounts)
         sizes = "numbers of rows; " if is_public else ""

@@ -58,7 +58,6 @@ def by_scikit(X: Array, y: npt.NDArray[np.int64], lam: float) -> Array:
 @pytest.mark.parametrize("scale", ["none", "unit"])
 def test_without_noise_it_is_algorithm_1(scale: Any) -> None:
     federation, _ = sites(4, 60, 6)
-    assert federation.labelled is not None
     M = np.array([by_scikit(rows.X, rows.y, 0.01) for rows in federation.parties])
     average = AverageMethod(loss="logistic").train(federation).release(EXACT, stream(1)).model
     np.testing.assert_allclose(weights(average), M.mean(axis=0), atol=1e-5)
@@ -90,7 +89,6 @@ def test_lambda_in_objective_perturbation_is_twice_the_papers(calibration: Any) 
     federation, _ = sites(2, 40, 3)
     for method in METHODS:
         for law in site_perturbations(method, federation.public, Target(Fraction(1), calibration)):
-            assert law is not None
             assert law.modulus == 0.02
             assert float(law.jacobian) == pytest.approx(math.log1p(1 / (40 * law.total)), rel=1e-12)
 
@@ -116,7 +114,6 @@ def test_a_release_minimises_the_loss_with_the_noise_of_its_law(calibration: Any
     federation, _ = sites(1, 20, 1)
     target, rows = Target(Fraction(1, 2), calibration), federation.parties[0]
     (law,) = site_perturbations(AverageMethod(), federation.public, target)
-    assert law is not None
     assert law.extra > 0.1
     (f,) = weights(AverageMethod().train(federation).release(target, stream(6)).model)
     (b,) = map(float, law.linear(stream(6)))
@@ -180,7 +177,6 @@ def test_features_of_private_rows_are_divided_by_the_length_of_all_classifiers(s
     """Without that they are outside the unit ball, in which objective perturbation needs its rows."""
     federation, _ = sites(5, 30, 3)
     labelled = federation.labelled
-    assert labelled is not None
     M = AverageMethod().train(federation).classifiers(Target(Fraction(1, 10)), stream(1))
     assert first_outside(labelled.X @ M.T) is not None
     lengths = np.linalg.norm(M, axis=1, keepdims=True) if scale == "unit" else 1.0
@@ -209,7 +205,6 @@ def test_at_the_edge_of_the_cliff_there_is_a_release_too() -> None:
     for method in METHODS:
         trained = method.train(federation)
         (law, _) = site_perturbations(method, federation.public, target)
-        assert law is not None
         assert law.extra == 0
         assert law.noise.epsilon(2 << 40) < Fraction(2, 10**25)
         assert np.isfinite(weights(trained.release(target, stream(1)).model)).all()
@@ -234,9 +229,6 @@ def test_sites_with_one_class_or_one_row_are_of_use() -> None:
         ({"site_epsilons": (math.inf,)}, "parameter.out_of_range"),
         ({"site_epsilons": ("x",)}, "parameter.out_of_range"),
         ({"site_epsilons": 2.0}, "site_epsilons.no_tuple"),
-        ({"site_epsilons": "12"}, "site_epsilons.no_tuple"),
-        ({"h": "x"}, "parameter.out_of_range"),
-        ({"h": None}, "parameter.out_of_range"),
     ],
 )
 def test_settings_out_of_range_are_refused(cls: Any, settings: dict[str, Any], code: str) -> None:

@@ -94,13 +94,10 @@ def test_the_noise_of_a_sum_is_drawn_once_and_nothing_else_is_drawn() -> None:
     assert alone.bytes(16) == untouched.bytes(16)
 
 
-def test_a_sum_of_sums_has_the_noise_of_the_sum() -> None:
+def test_what_each_publishes_one_computes_and_a_sum_of_sums_comes_to() -> None:
     """Why an experiment may keep the total of all parts: it is released with the same numbers."""
     parts = [(5, -1), (7, 7), (-2, 0)]
     assert ideal(Sum(LAW), parts, stream()) == ideal(Sum(LAW), [add_vectors(parts)], stream())
-
-
-def test_what_each_publishes_and_what_one_computes() -> None:
     assert ideal(EachPublishes(), ["a", "b"], stream()) == ("a", "b")
     assert ideal(Trusted(lambda parts, rng: (len(parts), rng.bytes(4))), "abc", stream()) == (3, stream().bytes(4))
 

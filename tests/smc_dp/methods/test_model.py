@@ -53,7 +53,4 @@ def test_area_is_the_chance_of_the_right_order() -> None:
     difference = (two[:, 1] - two[:, 0]).tolist()
     assert math.isclose(area_under_curve(two, y % 2), pairs_in_order(difference, (y % 2 == 1).tolist()))
     assert not math.isclose(area_under_curve(two, y % 2), pairs_in_order(two[:, 1].tolist(), (y % 2 == 1).tolist()))
-
-
-def test_area_of_a_single_class_is_not_a_number() -> None:
     assert math.isnan(area_under_curve(np.ones((3, 2)), np.ones(3, dtype=np.int64)))

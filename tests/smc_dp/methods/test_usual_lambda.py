@@ -54,7 +54,6 @@ def test_the_noise_of_a_sum_is_about_as_long_as_wanted(epsilon: str, noise: str)
     run = numbers(700, epsilon, noise)
     among, announced = ThreatModel(PARTIES, 1), AnnouncedRows(10**6, "released")
     spec = WeightedSum(float(usual_lambda("wsum", run))).shared(PUBLIC, run.target, among, announced)
-    assert spec.noise is not None
     each = float(spec.noise.distribution.coordinate_variance(PARTIES))
     length = sqrt(COLUMNS * each) / 2.0**spec.grid.fraction_bits / run.rows
     assert NOISE_LENGTH / STEP < length < NOISE_LENGTH * STEP * LARGEST_GRADIENT

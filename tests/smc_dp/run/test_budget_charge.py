@@ -55,13 +55,10 @@ def test_a_charge_is_void_exactly_where_all_that_left_was_taken_back() -> None:
         assert charge.end(member=False) in ("refunded", None)
 
 
-def test_nothing_is_taken_back_that_has_not_left() -> None:
+def test_nothing_is_taken_back_that_has_not_left_or_was_published() -> None:
     for happened in [h for h in ORDERS if not is_possible(h)]:
         with pytest.raises(ValueError, match=r"sum \d cannot be taken back: it has not left"):
             after(happened)
-
-
-def test_no_certificate_is_about_what_was_published() -> None:
     for make in (
         lambda: OpenCharge().leaving(RELEASED).disowned(RELEASED),
         lambda: OpenCharge(frozenset({RELEASED}), frozenset({RELEASED})),  # as a store could hand it in

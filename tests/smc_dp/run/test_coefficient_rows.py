@@ -66,7 +66,6 @@ TERMS = (
 def test_a_coefficient_and_its_interval_are_per_units_that_the_reader_names(bounds: Bounds) -> None:
     rows = {row.column: row for row in coefficient_rows(TERMS, bounds, {"age": 10.0, "seen": 7.0})}
     age = rows["age"]
-    assert age.interval is not None
     assert (age.estimate, age.interval.low, age.interval.high) == pytest.approx((-0.5, -0.6, -0.4))
     assert (age.interval.standard_error, age.interval.p_value) == pytest.approx((0.05, 0.01))
     assert (age.interval.sampling_error, age.interval.privacy_error) == pytest.approx((0.9, 0.4))
@@ -153,16 +152,14 @@ def test_what_lies_beyond_the_scale_ends_with_an_arrow(bounds: Bounds) -> None:
     assert words(beyond)[-1] == "above 1e6 (above 1e6 to above 1e6)"
 
 
-def test_of_very_many_coefficients_the_first_are_drawn(bounds: Bounds) -> None:
+def test_of_very_many_coefficients_the_first_are_drawn_and_of_none_nothing(bounds: Bounds) -> None:
     found = drawing(bounds, *(term("level", "ward", str(i)) for i in range(70)))
     assert len(pieces(found, "circle")) == 60
     assert len(found.said) == 2
-
-
-def test_without_intervals_there_is_no_plot(bounds: Bounds) -> None:
+    # Without intervals there is no plot.
     kept_back = inference(*TERMS) | {"obstacles": ["collinear"]}
-    found = [inference(*TERMS), inference(TERMS[0], TERMS[2]), kept_back]
-    plots = [[b for b in interval_blocks(one, bounds) if isinstance(b, Section)] for one in found]
+    stated = [inference(*TERMS), inference(TERMS[0], TERMS[2]), kept_back]
+    plots = [[b for b in interval_blocks(one, bounds) if isinstance(b, Section)] for one in stated]
     assert [len(some) for some in plots] == [1, 0, 0]
 
 

@@ -238,7 +238,6 @@ def test_after_a_drop_out_it_is_verified_as_well(
 ) -> None:
     """Before the second sum, before the last one, and after it: between these two no interval would be true."""
     report = run(files, tmp_path / "run", dropouts=1, colluders=0, drop_out={"south": at})
-    assert report.present is not None
     assert report.present.dropped_out == ("south",)
     found = stated(tmp_path / "run")["inference"]
     assert found["rows"] == pytest.approx(rows, abs=300)
@@ -267,7 +266,6 @@ def test_a_cell_with_few_rows_and_rows_with_long_residuals_have_no_interval(file
             own @ np.diag([inverse] * p) @ own.T, obstacles, 5000.0, residual=1.0, clip=clip,
         )  # fmt: skip
         made = make_intervals(inferred, (0.0,) * bounds.dimension, bounds)
-        assert made is not None
         return made, {term["kind"] for term in made["terms"] if term["low"] is None}
 
     assert len(terms) == p

@@ -31,10 +31,12 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> PublishedRelease:
 
 def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
     found = evaluate_locally(release, rows(400, 1))
-    assert found is not None
     assert found.rows == 400
     assert min(found.release, found.alone) > 0.9
     assert not found.worse_than_planned
+    few = rows(FEWEST_ROWS, 4)  # fewer say nothing
+    assert evaluate_locally(release, few) is not None
+    assert evaluate_locally(release, Rows(few.X[1:], few.y[1:])) is None
     (said,) = found.blocks()
     assert f"{found.rows:,} rows" in said.text
     agreed = release.agreement
@@ -44,7 +46,6 @@ def test_a_good_release_is_not_complained_of(release: PublishedRelease) -> None:
 def test_a_release_that_the_site_could_do_without_is(release: PublishedRelease) -> None:
     away = replace(release, result=tuple(-w for w in release.weights))  # type: ignore[operator]
     found = evaluate_locally(away, rows(400, 1))
-    assert found is not None
     assert found.release < 0.1
     assert found.worse_than_planned
     assert found.as_dict()["worse_than_planned"] is True
@@ -60,16 +61,9 @@ def test_neither_the_band_nor_chance_is_complained_of() -> None:
     assert [worse(0.9, 0.05, n) for n in (100, 10_000)] == [False, True]
 
 
-def test_a_few_rows_say_nothing(release: PublishedRelease) -> None:
-    few = rows(FEWEST_ROWS, 4)
-    assert evaluate_locally(release, few) is not None
-    assert evaluate_locally(release, Rows(few.X[1:], few.y[1:])) is None
-
-
 def test_the_own_model_is_tried_on_rows_that_it_has_not_seen(release: PublishedRelease) -> None:
     """Labels drawn by lot cannot be learnt; a model tried on its own rows would seem to know them."""
     lot = np.random.default_rng(5)
     X = lot.uniform(-0.2, 0.2, (60, 3))
     found = evaluate_locally(release, Rows(X, lot.integers(0, 2, 60)))
-    assert found is not None
     assert 0.25 < found.alone < 0.7

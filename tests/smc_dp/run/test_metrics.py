@@ -97,7 +97,6 @@ def test_any_rows_of_several_classes_are_measured(rows: list[tuple[int, list[flo
     found = of(y, np.array([scores for _, scores in rows]))
     assert sum(map(sum, found.confusion)) == len(rows) == sum(one.rows for one in found.classes)
     assert (found.auc is None) == (found.balanced_accuracy is None) == (len(set(y)) == 1)
-    assert found.brier is not None
     assert 0 <= found.brier <= 2
     assert list(metrics_blocks(found, "rows"))
 
@@ -153,17 +152,14 @@ def test_a_page_is_private_on_every_sheet() -> None:
     assert page.notices[0].text.startswith(page.on_every_sheet)
 
 
-def test_a_threshold_passes_what_is_above_it() -> None:
+def test_a_threshold_is_inside_and_passes_what_is_above_it() -> None:
+    for wrong in (0, 1, -0.5, 1.5, math.nan, math.inf, True, "0.5", None):
+        with refused("threshold.not_inside"):
+            Threshold(wrong)  # type: ignore[arg-type]
     scores = np.array([-1.0, 0.0, 5e-324, 1.0])
     assert HALF.passed(scores).tolist() == [False, False, True, True]  # the sign counts, where 1/(1 + e^-s) rounds
     p = probabilities(scores)
     assert Threshold(0.7).passed(scores).tolist() == (p > 0.7).tolist()
-
-
-@pytest.mark.parametrize("wrong", [0, 1, -0.5, 1.5, math.nan, math.inf, True, "0.5", None])
-def test_a_threshold_is_inside(wrong: object) -> None:
-    with refused("threshold.not_inside"):
-        Threshold(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -111,8 +111,8 @@ def test_each_circumstance_has_its_words() -> None:
     assert covered == {"newton": False, "one record more or less": True}
     assert "numbers of rows" in lines("public number of rows")[beyond]
     assert lines("newton", parties=2)[needs].startswith("1 honest party whose noise stays secret; ")
-    assert "a withheld or false result" in lines("newton")[beyond]
-    assert "a withheld result" in lines("verifiable")[beyond]
+    assert "withheld or false results" in lines("newton")[beyond]
+    assert "withheld results" in lines("verifiable")[beyond]
     assert "curator or the first party" in lines("linear")[against]
     assert "semi-honest" in lines("prr_mean")[against]
     assert "one record of one party added or removed" in lines("one record more or less")["Guarantee"]

@@ -72,7 +72,6 @@ def test_a_release_has_weights_of_every_class_and_labels_are_those_of_the_larges
     W = np.array(document["weights"])
     assert W.shape == (3, 3)  # two columns and the bias
     found = predict(place / "run", place / "test.csv")
-    assert found.accuracy is not None
     assert found.accuracy > 0.8
     assert found.classes == CLASSES
     scores = np.array(found.scores)
@@ -118,7 +117,6 @@ def test_own_files_of_three_classes_are_learnt_audited_and_predicted_by_every_me
     assert audited.passed
     assert {f.check.name: f.outcome.status for f in audited.findings}["mechanism"] == "passed"
     found = predict(run, place / "test.csv")
-    assert found.accuracy is not None
     assert found.accuracy > (0.8 if METHODS[name].protects == "record" else 0.2)
     assert (found.probabilities is None) == (name == "wsum_ar")  # its number of rows is hidden
 
@@ -171,7 +169,6 @@ EDITS: dict[str, tuple[Callable[[Document], None], str]] = {
     "lists in lists": (put(weights=[[[0.0]] * 3] * 3), "document.wrong_value"),
     "classes in another order": (put(classes=["mid", "low", "high"]), "session.bound_to_another"),
     "two of three classes": (two_of_three, "release.other_parameter"),
-    "a class twice": (put(classes=["low", "low", "high"]), "classes.not_different"),
     "very many classes": (put(classes=[str(i) for i in range(1001)]), "classes.wrong_number"),
 }
 
@@ -210,7 +207,6 @@ def test_from_python_a_federation_is_enough(tmp_path: Path) -> None:
     report = run_protocol(THREE, target=5.0, test=points(200, 4), out=tmp_path / "run")
     assert (report.agreement.method.name, report.agreement.bounds.classes) == ("newton", ("0", "1", "2"))
     compared = report.comparison
-    assert compared is not None
     found = predict(tmp_path / "run", points(200, 4).X)
     assert np.mean([int(label) for label in found.labels] == points(200, 4).y) == compared.accuracy
     assert compared.pooled > 0.95  # twin: as for two classes, the third would never be answered

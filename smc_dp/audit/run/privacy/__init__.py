@@ -56,14 +56,24 @@ def _derivation(found: DerivedParameters) -> str:
         scale = f"2**{f} 2/(n epsilon lambda), as in the paper, for the mean"
     K = found.public.parties
     return (
-        f"{distribution.name} noise on the sum of K = {K} models of d = {d} weights, in steps of 2**-{f}: one of n "
-        f"records moves the sum by at most D(n) = {formula} + {rounding} in {distribution.norm}. "
+        f"{_NOISES[target.noise]} is added to the sum of K = {K} models of d = {d} weights, in steps of 2**-{f}. A "
+        f"record of a party with n moves the sum by an {distribution.norm} length of at most "
+        f"D(n) = {formula} + {rounding}. "
         f"Here mu = {_short(mu)} (twice lambda = {_short(Fraction(repr(found.method.lam)))}), "
         f"G = {_short(Fraction(logistic_constants(mu).G))} (how far one record moves a gradient), and "
         f"tau = {_short(Fraction(PUBLIC_TAU))} (tolerance of training). "
         f"The scale of the noise is {scale}, with epsilon = {_short(target.wanted)}. "
         f"D(1) = {D}, scale(1) = {_short(distribution.scale)}."
     )
+
+
+_NOISES: Mapping[str, str] = MappingProxyType(
+    {
+        "knorm": "K-norm noise (knorm: a vector of random direction, with a Gamma distributed length)",
+        "laplace": "Discrete Laplace noise (laplace)",
+        "gauss": "Discrete Gaussian noise (gauss)",
+    }
+)
 
 
 def _short(value: Fraction) -> str:

@@ -72,9 +72,6 @@ def test_the_limits_solve_the_binomial_tails() -> None:
     assert isclose(high[1], 1 - 0.005 ** (1 / 500))
     assert isclose(low[2], 0.005 ** (1 / 500))
     assert (low[1], high[2]) == (0, 1)
-
-
-def test_rough_limits_are_near() -> None:
     k, m = np.array([300, 20, 499]), np.array([100, 0, 490])
     for exact, rough in zip(exact_limits(k, m, 500, 0.01), rough_limits(k, m, 500, 0.01), strict=True):
         assert np.abs(exact - rough).max() < 0.01
@@ -117,14 +114,6 @@ def test_many_scores_cost_nothing() -> None:
     assert binom.sf(times - 1, REPEATS // 4, ALPHA) > 1e-6
 
 
-@pytest.mark.parametrize(("p", "q"), [(laplace(1), laplace(1, 1)), (gauss(2), gauss(2, 3))])
-def test_the_hockey_stick_is_bounded_and_not_idly(p: Array, q: Array) -> None:
-    epsilon = 0.4
-    true, choose = hockey_stick(p, q, epsilon), partial(choose_event, measure=HockeyStickMeasure(ALPHA, epsilon))
-    assert too_often(wrong(p, q, choose, true)) > 1e-6
-    assert 0.9 * true < measure_bound(drawn(p, q, 40_000, 1), choose).bound <= true
-
-
 def test_epsilon_of_an_approximate_guarantee_allows_for_delta() -> None:
     """Everything is revealed with probability 0.05: infinite epsilon for delta = 0, not for delta = 0.06."""
     first, second = np.zeros((1, 4000)), np.zeros((1, 4000))
@@ -144,11 +133,13 @@ def worst_rho(p: Array, q: Array) -> float:
     return max(renyi_of(*pair, order) for pair in ((p, q), (q, p)) for order in renyi.ORDERS)
 
 
-@pytest.mark.parametrize(("p", "q"), [(gauss(2), gauss(2, 2)), (laplace(1), laplace(1, 1))])
-def test_the_divergence_is_bounded_and_not_idly(p: Array, q: Array) -> None:
-    true, choose = worst_rho(p, q), partial(renyi.choose_cells, alpha=ALPHA)
-    assert too_often(wrong(p, q, choose, true)) > 1e-6
-    assert 0.6 * true < measure_bound(drawn(p, q, 40_000, 1), choose).bound <= true
+@pytest.mark.parametrize(("p", "q"), [(gauss(2), gauss(2, 2)), (laplace(1), laplace(1, 1)), (gauss(2), gauss(2, 3))])
+def test_hockey_stick_and_divergence_are_bounded_and_not_idly(p: Array, q: Array) -> None:
+    stick = partial(choose_event, measure=HockeyStickMeasure(ALPHA, 0.4))
+    cells = partial(renyi.choose_cells, alpha=ALPHA)
+    for true, choose, least in ((hockey_stick(p, q, 0.4), stick, 0.9), (worst_rho(p, q), cells, 0.6)):
+        assert too_often(wrong(p, q, choose, true)) > 1e-6
+        assert least * true < measure_bound(drawn(p, q, 40_000, 1), choose).bound <= true
 
 
 def test_lowest_mean_is_that_of_the_values_themselves() -> None:

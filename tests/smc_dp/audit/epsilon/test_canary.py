@@ -36,7 +36,6 @@ def case(name: str, noise: NoiseName = "gauss", mutant: MutantName | None = None
 def test_the_canary_moves_the_release_by_nearly_what_is_claimed(name: str, least: float, noise: NoiseName) -> None:
     """And by no more: a sensitivity half as large would be exceeded, whatever the noise."""
     distance = case(name, noise).neighbour_distance
-    assert distance is not None
     assert least < distance.moved / distance.claimed <= 1
     assert distance.moved > 1.4 * distance.claimed / 2
 
@@ -51,8 +50,6 @@ def test_the_search_goes_further_than_neighbours_made_by_hand() -> None:
     by_hand = NeighbourPair(method, (worlds[0], worlds[1]), "one record")
     distance = methods.method_case("prr_mean", Target(Fraction(8), noise="gauss"), None, by_hand).neighbour_distance
     searched = case("prr_mean").neighbour_distance
-    assert distance is not None
-    assert searched is not None
     assert distance.claimed == searched.claimed
     assert distance.moved < 0.75 * searched.moved
 
@@ -85,12 +82,10 @@ def test_at_a_real_dimension_half_the_noise_is_refuted_and_ours_is_not(mutant: M
 def test_one_run_has_a_canary_for_every_dimension() -> None:
     """Its bits decide what is released: without noise, or nearly, every position is its bit."""
     exact = methods.method_case("prr_mean", Target(Fraction(10**6), noise="gauss"), None, found("prr_mean"))
-    assert exact.canaries is not None
     told = exact.canaries(3 * D, Stream.insecure_from_seed("axes"))
     assert len(told.bits) == 3 * D
     assert 0 < told.bits.mean() < 1
     assert np.abs(told.positions - told.bits).max() < 0.05
     noisy = case("prr_mean").canaries
-    assert noisy is not None
     drawn = noisy(40 * D, Stream.insecure_from_seed("noisy axes"))
     assert 0.2 < drawn.mu_at_least(0.01) < 1.35

@@ -62,7 +62,6 @@ def test_the_claim_is_that_of_the_noise() -> None:
     who = ("record", "replace", "anyone", ())
     assert claimed_mu(PrivacyStatement("pure", 1.0, 0.0, *who)) is None
     found = claimed_mu(PrivacyStatement("zcdp", 1.0, 1e-6, *who, rho=0.5))
-    assert found is not None
     assert isclose(found, 1.0)
 
 
@@ -97,14 +96,8 @@ def test_the_bound_of_one_run_is_below_mu_and_above_a_third_of_it() -> None:
         bounds = [told(mu, 4000, seed).mu_at_least(0.01) for seed in range(5)]
         assert max(bounds) < mu
         assert np.mean(bounds) > mu / 3
-
-
-def test_a_quarter_of_the_noise_is_refuted_in_one_run() -> None:
-    assert told(4 * 0.5, 4000, 0).mu_at_least(0.001) > 0.5
+    assert told(4 * 0.5, 4000, 0).mu_at_least(0.001) > 0.5  # a quarter of the noise
     assert told(0.5, 4000, 0).mu_at_least(0.001) < 0.5
-
-
-def test_bits_that_do_not_show_prove_nothing() -> None:
-    hidden = told(1e-6, 4000, 0)
+    hidden = told(1e-6, 4000, 0)  # bits that do not show prove nothing
     assert hidden.mu_at_least(0.01) == 0
     assert Canaries(hidden.positions, 1 - (hidden.positions > 0.5).astype(np.int64)).mu_at_least(0.01) == 0

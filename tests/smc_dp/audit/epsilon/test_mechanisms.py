@@ -53,13 +53,9 @@ def test_our_noise_is_not_refuted(noise: NoiseName) -> None:
         assert not audited.refuted
         own = {"knorm": set(), "laplace": {"one run"}, "gauss": set(TESTS[3:])}[noise]
         assert {finding.test for finding in audited.findings} == {*TESTS[:3], *own}
-
-
-def test_the_bounds_are_not_idle() -> None:
-    """Each test sees something of Laplace noise at epsilon 1; one run sees most of it."""
-    audited = found("laplace", 0, None, 2000)
-    assert bound(audited, "clopper-pearson") > 0.6
-    assert bound(audited, "one run") > 0.75
+    if noise == "laplace":  # bounds are not idle: of epsilon 1 one run sees most
+        assert bound(found("laplace", 0, None, 2000), "clopper-pearson") > 0.6
+        assert bound(found("laplace", 0, None, 2000), "one run") > 0.75
 
 
 @pytest.mark.parametrize(
@@ -91,7 +87,6 @@ def test_a_scale_that_is_wrong_by_a_root_is_refuted_and_the_true_mu_is_approache
         audited = found("gauss", place, None, 100_000)
         assert not audited.refuted
         claimed = next(f.claimed for f in audited.findings if f.figure == "mu")
-        assert claimed is not None
         assert bound(audited, "gaussian dp") > 0.8 * claimed
         assert bound(audited, "f-dp curve") > 0.7 * claimed
 
@@ -117,7 +112,6 @@ def test_a_twin_of_another_law_is_bad_input() -> None:
 
 def indicators(case: Case, world: int, draws: int) -> Array:
     outputs = case.outputs(world, draws, rng(f"holes {world}"), lambda _: None)
-    assert case.scale is not None
     return float_scores(outputs, case.centres, case.scale)
 
 
@@ -186,12 +180,10 @@ def test_laplace_noise_by_coordinate_at_the_printed_scale_exceeds_its_epsilon_an
     flipped = np.where(np.arange(n) == 0, 1, y)
     models = [np.array(model_of(Rows(X, labels), method.lam)) for labels in (y, flipped)]
     law = method.distribution(target_, n, public)
-    assert isinstance(law, DiscreteLaplace)
     true = steepest(law, (models[1] - models[0]).astype(float))
     assert 2.7 < true < 2.78
     stated = method.statement(public, target_, "secure")
     assert stated.epsilon == pytest.approx(2.77, abs=0.02)
-    assert stated.epsilon is not None
     assert true <= stated.epsilon
     assert any("nominal epsilon is 1" in caveat for caveat in stated.caveats)
 

@@ -196,7 +196,6 @@ def test_the_pair_is_as_far_apart_as_is_charged(name: str, adjacency: RecordAdja
     zero, one = map(session.centre, worlds)
     apart = float(np.sum((one - zero) ** 2 / session.variances))
     mu = session.spec.statement.mu
-    assert mu is not None
     assert 0.999 * mu**2 < apart <= mu**2
     # Twin: where Charlie says something else, later sums are asked at other weights, and less is seen of them.
     other = replace(session, announce=lambda p, S: (1 << 40,) * len(S))
@@ -214,7 +213,6 @@ def test_the_pair_of_logistic_is_as_far_apart_as_any(adjacency: RecordAdjacency,
     zero, one = (session.centre(WORST_PAIRS[LOGISTIC].rows_in_world(world, adjacency)) for world in (0, 1))
     each = ((one - zero) ** 2 / session.variances).reshape(5, -1).sum(axis=1)
     mu = session.spec.statement.mu
-    assert mu is not None
     share = mu**2 / 9 / (1.0 if adjacency == "replace" else 8 / 5)
     assert each / share == pytest.approx(np.array([first, later, later, 2 * later, 4 * later]), rel=1e-3)
     assert each.sum() <= mu**2
@@ -234,7 +232,6 @@ def test_the_pair_of_linear_is_as_far_apart_as_any(adjacency: RecordAdjacency, l
     assert np.count_nonzero(apart == 0) == (0 if adjacency == "replace" else 2)
     each = np.array([of_sum.sum() for of_sum in np.split(apart, np.cumsum(lengths)[:-1])])
     mu = session.spec.statement.mu
-    assert mu is not None
     assert each / mu**2 * 20 == pytest.approx(np.array([1, 8, 11 * last]), rel=1e-3)
     assert each.sum() <= mu**2
     # Twin: sums of zero clip no residual, and it is a small part of its clip.

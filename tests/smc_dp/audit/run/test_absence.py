@@ -43,6 +43,9 @@ def test_a_run_that_went_on_without_somebody_is_held_against_its_own_schedule(go
     assert {found[name].status for name in OF_THE_SCHEDULE} == {"passed"}
     assert found["completeness"].fault.fields["but"] == " with 1 message given up"
     assert found["signatures"].fault.fields["apart"] == ", 1 apart, without whom others went on"
+    (mark,) = [x for x in f.read_lines(gone.run) if x["kind"] == ABSENT]
+    assert (mark["to"], mark["from"], mark["missing"], mark["read"]) == (CURATOR_NAME, P2, "Masked", 0)
+    assert json.loads(gone.evidence().lines.text(mark["n"])) == mark
 
 
 @pytest.mark.parametrize(("who", "sent"), [("P2", 3), ("charlie", 6)])
@@ -162,9 +165,3 @@ def test_a_mark_put_into_an_honest_record_excuses_nobody(tmp_path: Path) -> None
     assert {found[name].status for name in OF_THE_SCHEDULE} == {"passed"}
     short = outcomes(load_evidence(f.forge(made.run, tmp_path / "cut", mark, f.cut(39))))
     assert failed(short) == {"signatures": "signature.missing_at_end"}
-
-
-def test_a_mark_is_one_line_of_the_record(gone: Folders) -> None:
-    (mark,) = [x for x in f.read_lines(gone.run) if x["kind"] == ABSENT]
-    assert (mark["to"], mark["from"], mark["missing"], mark["read"]) == (CURATOR_NAME, P2, "Masked", 0)
-    assert json.loads(gone.evidence().lines.text(mark["n"])) == mark

@@ -230,7 +230,6 @@ def test_a_forged_record_is_caught_by_the_check_that_should(name: str, honest: F
         if isinstance(where, int):
             assert line == where
         elif where is not None:
-            assert line is not None
             assert evidence.envelopes[line].kind == where, found[check]
 
 

@@ -118,7 +118,6 @@ def test_every_integer_of_the_parameters_has_its_limit() -> None:
 
 def test_who_makes_a_run_and_who_audits_it_agree_on_the_length_of_keys() -> None:
     keys = LIMITS.keys
-    assert keys is not None
     assert LIMITS.largest[keys.parameter] == curator._MAX_KEY_BITS
     assert curator.CuratorTerms(key_bits=keys.shortest - 16).has_test_keys("pathak2010")
     assert not curator.CuratorTerms(key_bits=keys.shortest).has_test_keys("pathak2010")

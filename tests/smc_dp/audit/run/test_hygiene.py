@@ -61,56 +61,47 @@ def test_the_printed_protocol_fails_where_it_is_flawed(topology: str, tmp_path: 
     assert (found["masks"].code, found["masks"].fault.fields["hidden"]) == ("masks.too_little_slack", 32)
 
 
-@pytest.mark.parametrize("name", [P1, "P3", C])
-def test_one_view_passes_what_one_view_can_show(name: str) -> None:
-    found = statuses(only(honest(), name))
-    assert {n: found[n] for n in NAMES} == {**dict.fromkeys(NAMES, "passed"), "canaries": "not possible"}
-
-
-def test_without_views_only_what_is_public_is_looked_at() -> None:
-    found = statuses(only(honest()))
-    assert {n: found[n] for n in NAMES} == {**dict.fromkeys(NAMES, "not possible"), "nonces": "passed"}
+@pytest.mark.parametrize("names", [(P1,), ("P3",), (C,), ()])
+def test_one_view_passes_what_one_view_can_show_and_none_what_is_public(names: tuple[str, ...]) -> None:
+    found = statuses(only(honest(), *names))
+    shown, other = ("passed", {"canaries": "not possible"}) if names else ("not possible", {"nonces": "passed"})
+    assert {n: found[n] for n in NAMES} == {**dict.fromkeys(NAMES, shown), **other}
 
 
 # Twins: who does what badly, which check says so, in which words.
 
 
-def lie(who: str, kind: type[Any], twist: Any) -> Callable[[], Evidence]:
-    return lambda: evidence_of(setup(3, 2, program=Lie(who, kind, twist, "").programmed()))
+# Each makes its evidence of its name.
 
 
-def known_lie(name: str) -> Callable[[], Evidence]:
-    return lambda: evidence_of(setup(3, 2, program=LIES[name].programmed()))
+def lie(who: str, kind: type[Any], twist: Any) -> Callable[[str], Evidence]:
+    return lambda _: evidence_of(setup(3, 2, program=Lie(who, kind, twist, "").programmed()))
 
 
-def twin(name: str, noise: Sequence[Sequence[int]]) -> Callable[[], Evidence]:
+def known_lie(name: str) -> Evidence:
+    return evidence_of(setup(3, 2, program=LIES[name].programmed()))
+
+
+def twin(name: str, noise: Sequence[Sequence[int]]) -> Evidence:
     """What this twin of the role code makes of parties with such noise."""
-
-    def made() -> Evidence:
-        session = trial([10, 20, 30], len(noise[0]), noise=noise).setup
-        with planted(name):
-            envelopes = played(session)
-        return evidence_of(session, envelopes)
-
-    return made
+    session = trial([10, 20, 30], len(noise[0]), noise=noise).setup
+    with planted(name):
+        envelopes = played(session)
+    return evidence_of(session, envelopes)
 
 
-def mutant(name: str) -> Callable[[], Evidence]:
+def mutant(name: str) -> Evidence:
     """Two weights, and noise of eta = 2**60 or so."""
     return twin(name, [[(1 << 60) + 12345 + j, -(1 << 59) - 777 * j] for j in range(3)])
 
 
-def again(name: str) -> Callable[[], Evidence]:
+def again(name: str) -> Evidence:
     """Four weights, their noise of 2**60 or so in two packs, and coins that are used again."""
     return twin(name, [[((1 << 56) + 12345 + j) * (i * i + i + 1) for i in range(4)] for j in range(3)])
 
 
-def edited(change: Callable[[Evidence], Evidence]) -> Callable[[], Evidence]:
-    return lambda: change(honest())
-
-
-def unmarked(evidence: Evidence) -> Evidence:
-    return replace(evidence, head={**evidence.head, "insecure": []})
+def unmarked(name: str) -> Evidence:
+    return replace(honest(), head={**honest().head, "insecure": []})
 
 
 def another_secret(me: Any, to: str, m: Any) -> Any:
@@ -158,12 +149,7 @@ def too_long(me: Any, to: str, m: Any) -> Any:
     return replace(m, a_tilde=(1 << 77) + 5)
 
 
-def same_blinded() -> Evidence:
-    """Charlie sends what he sends P1 to all."""
-    return evidence_of(setup(3, 2, program=Lie(C, Blinded, always_the_same("a"), "").programmed()))
-
-
-def one_session_key() -> Evidence:
+def one_session_key(name: str) -> Evidence:
     """P2 greets with the key of P1."""
     evidence = honest()
     key = next(e.body[:32] for e in evidence.envelopes.values() if e.kind == HELLO and e.sender == P1)
@@ -174,86 +160,52 @@ def one_session_key() -> Evidence:
     return replace(evidence, envelopes=taken)
 
 
-def two_for_one() -> Evidence:
+def two_for_one(name: str) -> Evidence:
     """P2's message to P1 holds two numbers that add up to its first weight."""
     w = setup(3, 2).inputs[P2][1].w[0]
     halves = swapped("x", lambda m: (m.x[0], (w - m.x[0]) % (1 << 64)))
     return evidence_of(setup(3, 2, program=Lie(P2, Reshare, halves, "").programmed()))
 
 
-Caught = tuple[str, str, dict[str, Any], Callable[[], Evidence]]
-"""The check, its code, some of its fields, and the evidence."""
-
-
-def canary(name: str, owner: str, reader: str, made: Callable[[], Evidence]) -> Caught:
-    return "canaries", "canaries.read", {"name": name, "owner": repr(owner), "reader": repr(reader)}, made
-
-
-TWINS: dict[str, Caught] = {
-    "short Paillier key": ("keys", "paillier_key.of_another_length", {}, known_lie("small key of P1")),
-    "proof in another order": ("keys", "paillier_key.proof_fails", {}, known_lie("wrong proof")),
-    "modulus 3 mod 4": ("keys", "key.unusable_public", {}, known_lie("modulus 3 mod 4")),
-    "small factor": ("keys", "paillier_key.small_factor", {}, known_lie("small factor")),
-    "short comparison key": ("keys", "key.no_units", {}, known_lie("comparison key small")),
-    "composite p": ("keys", "key.unusable_secret", {}, known_lie("shared key composite")),
-    "another secret key for one": (
-        "keys",
-        "keys.differ_between_views",
-        {"name": "parties' key"},
-        lie(P1, SharedKey, another_secret),
-    ),
-    "test keys that are not marked": ("keys", "keys.unmarked_test_keys", {"bits": 512}, edited(unmarked)),
-    "Slot no unit": ("units", "ciphertext.undecodable", {"kind": "Slot"}, known_lie("slot zero")),
-    "Bits no unit": ("units", "ciphertext.undecodable", {"kind": "Bits"}, known_lie("bits non-unit")),
-    "the same for all": ("repeats", "ciphertext.repeated", {"place": "Blinded.a"}, same_blinded),
-    "twice in a vector": ("repeats", "ciphertext.repeated", {"place": "Indicator.u"}, lie(C, Indicator, twice_within)),
-    "blinded as a plaintext": (
-        "freshness",
-        "ciphertext.randomiser_reused",
-        {"place": "Blinded.a"},
-        mutant("r is added without new randomness"),
-    ),
-    "a copy plus one": (
-        "freshness",
-        "ciphertext.randomiser_reused",
-        {"place": "Indicator.u"},
-        lie(C, Indicator, shifted_copy),
-    ),
-    "no randomness": ("freshness", "ciphertext.no_randomness", {"place": "Blinded.a"}, lie(C, Blinded, plain)),
-    "a bit without randomness": (
-        "freshness",
-        "ciphertext.no_randomness",
-        {"place": "Bits.y"},
-        lie(C, Bits, plain_bits),
-    ),
-    "one session key for two": ("nonces", "greeting.shared_key", {}, one_session_key),
-    "short blinding": ("masks", "masks.too_short", {"place": "Blinded.a"}, mutant("r is too short")),
-    "no mask": ("masks", "masks.too_short", {"place": "Masked.psi"}, mutant("s is missing")),
-    "weights in one share": ("masks", "masks.too_short", {"place": "Reshare.x"}, mutant("weights are not shared")),
-    "longer than a mask": (
-        "masks",
-        "masks.number_too_long",
-        {"place": "Half.a_tilde", "bits": 77},
-        lie(P2, Half, too_long),
-    ),
-    "sizes unshared": ("canaries", "canaries.read", {"reader": "'charlie'"}, mutant("sizes are not shared")),
-    "noise unmasked": canary("eta_1(1)", "P1", "charlie", mutant("s is missing")),
-    "one share for all coordinates": canary("w_2(1) - w_2(2)", "P2", "charlie", again("one share for all coordinates")),
-    "one mask for all coordinates": canary(
-        "eta_1(1) - eta_1(2)", "P1", "charlie", again("one mask for all coordinates")
-    ),
-    "the second pack is not masked": canary("eta_1(4)", "P1", "charlie", again("a mask for one pack only")),
-    "weights in two shares for one": canary("w_2(1)", "P2", "P1", two_for_one),
+# The check, its code, some of its fields, and the evidence.
+TWINS: dict[str, tuple[str, str, set[str], Callable[[str], Evidence]]] = {
+    "small key of P1": ("keys", "paillier_key.of_another_length", set(), known_lie),
+    "wrong proof": ("keys", "paillier_key.proof_fails", set(), known_lie),
+    "modulus 3 mod 4": ("keys", "key.unusable_public", set(), known_lie),
+    "small factor": ("keys", "paillier_key.small_factor", set(), known_lie),
+    "comparison key small": ("keys", "key.no_units", set(), known_lie),
+    "shared key composite": ("keys", "key.unusable_secret", set(), known_lie),
+    "another secret key": ("keys", "keys.differ_between_views", {"parties' key"}, lie(P1, SharedKey, another_secret)),
+    "test keys that are not marked": ("keys", "keys.unmarked_test_keys", {"512"}, unmarked),
+    "slot zero": ("units", "ciphertext.undecodable", {"Slot"}, known_lie),
+    "bits non-unit": ("units", "ciphertext.undecodable", {"Bits"}, known_lie),
+    "repeated": ("repeats", "ciphertext.repeated", {"Blinded.a"}, lambda _: lie(C, Blinded, always_the_same("a"))("")),
+    "twice in a vector": ("repeats", "ciphertext.repeated", {"Indicator.u"}, lie(C, Indicator, twice_within)),
+    "r is added without new randomness": ("freshness", "ciphertext.randomiser_reused", {"Blinded.a"}, mutant),
+    "plus one": ("freshness", "ciphertext.randomiser_reused", {"Indicator.u"}, lie(C, Indicator, shifted_copy)),
+    "no randomness": ("freshness", "ciphertext.no_randomness", {"Blinded.a"}, lie(C, Blinded, plain)),
+    "a bit without randomness": ("freshness", "ciphertext.no_randomness", {"Bits.y"}, lie(C, Bits, plain_bits)),
+    "one session key for two": ("nonces", "greeting.shared_key", set(), one_session_key),
+    "r is too short": ("masks", "masks.too_short", {"Blinded.a"}, mutant),
+    "s is missing": ("masks", "masks.too_short", {"Masked.psi"}, mutant),
+    "weights are not shared": ("masks", "masks.too_short", {"Reshare.x"}, mutant),
+    "longer than a mask": ("masks", "masks.number_too_long", {"Half.a_tilde", "77"}, lie(P2, Half, too_long)),
+    "sizes are not shared": ("canaries", "canaries.read", {"'charlie'"}, mutant),
+    "unmasked": ("canaries", "canaries.read", {"eta_1(1)", "'P1'", "'charlie'"}, lambda _: mutant("s is missing")),
+    "one share for all coordinates": ("canaries", "canaries.read", {"w_2(1) - w_2(2)", "'P2'", "'charlie'"}, again),
+    "one mask for all coordinates": ("canaries", "canaries.read", {"eta_1(1) - eta_1(2)", "'P1'", "'charlie'"}, again),
+    "a mask for one pack only": ("canaries", "canaries.read", {"eta_1(4)", "'P1'", "'charlie'"}, again),
+    "weights in two shares for one": ("canaries", "canaries.read", {"w_2(1)", "'P2'", "'P1'"}, two_for_one),
 }
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_a_twin_is_caught_by_its_check(name: str) -> None:
     check, code, fields, made = TWINS[name]
-    evidence = made()
+    evidence = made(name)
     found = outcomes(evidence, check)[check]
     assert (found.status, found.code) == ("failed", code)
-    assert {name: found.fault.fields[name] for name in fields} == fields
+    assert fields <= set(map(str, found.fault.fields.values()))
     if found.line:
         assert found.party in (evidence.envelopes[found.line].sender, None)
 
@@ -267,7 +219,7 @@ def test_keys_of_links_that_are_alike_or_not_the_same_at_both_ends_are_found(mon
 
 def test_nobody_is_blamed_for_what_the_other_end_of_a_link_sealed() -> None:
     """P1 has the key of the link from P2 as well, and puts a line of its own making into the record."""
-    evidence = lie(P2, Half, too_long)()
+    evidence = lie(P2, Half, too_long)("")
     found = outcomes(evidence, "masks")["masks"]
     assert (found.status, found.party) == ("failed", P2)  # whose next signature stands over it
     links, record = honest().recomputed[P1].links, honest().envelopes
@@ -284,7 +236,7 @@ def test_nobody_is_blamed_for_what_the_other_end_of_a_link_sealed() -> None:
 
 def test_units_does_not_rely_on_the_codec(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a codec that admits any unit, a ciphertext of symbol -1 is decoded, and rejected by the check itself."""
-    evidence = known_lie("relay Jacobi -1")()
+    evidence = known_lie("relay Jacobi -1")
     monkeypatch.setattr(PublicKey, "admit", admit_any_unit)
     found = outcomes(replace(evidence, views=dict(evidence.views)), "units")["units"]
     assert (found.code, found.fault.fields) == ("ciphertext.no_unit", {"place": "Relay.b"})

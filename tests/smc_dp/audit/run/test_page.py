@@ -54,7 +54,6 @@ def test_the_first_sheet_says_what_everybody_asks(report: AuditReport) -> None:
     assert [section.new_sheet for section in made.sections][: len(FIRST) + 1] == [False] * len(FIRST) + [True]
     found = text(report)
     stated = report.audited.statement
-    assert stated is not None
     for said in (replace(stated, caveats=()).plain_words(), *stated.caveats, page.NO_LEDGERS, NO_PROOF):
         assert said in found
     for label in ("Name", "Function", "Date", "Signature", "north-0, north-1, north-2", "wsum", "x0, x1", "2 numbers"):
@@ -98,7 +97,6 @@ def test_what_is_no_release_is_said(report: AuditReport, charged: Folders) -> No
 
 def test_what_strangers_wrote_stays_text_and_does_not_fill_the_page(report: AuditReport) -> None:
     release = report.audited.release
-    assert release is not None
     columns = tuple(replace(release.bounds.columns[0], name=f"{HOSTILE}{i}") for i in range(3000))
     bounds = replace(release.bounds, columns=columns, classes=(HOSTILE, "x" * 10**6))
     hostile = replace(release, agreement=replace(release.agreement, bounds=release.bounds))

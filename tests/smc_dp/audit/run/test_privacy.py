@@ -125,9 +125,7 @@ def test_an_honest_run_passes(made):
         "figure": "no epsilon",
     }
     assert found["insecure-markers"].fault.fields == {"marks": "insecure seed, insecure test keys"}
-
-
-def test_without_views_noise_and_models_cannot_be_looked_at(made):
+    # Without views noise and models cannot be looked at.
     found = outcomes(made.evidence(views=False), privacy.CHECKS)
     assert [name for name, outcome in found.items() if outcome.status != "passed"] == ["noise", "models"]
     assert found["noise"].status == "not possible"
@@ -431,7 +429,6 @@ def test_the_stated_power_is_the_measured_one(law):
             for n in (30, 20, 45):
                 eta = tuple(int(x * factor) % (1 << 64) for x in found.noise(n).sample(rng))
                 mine = private_inputs._drawn((None, PartyInput(n, (), eta)), found)
-                assert mine is not None
                 lengths.append(private_inputs._length(mine))
             total = [sum(part) for part in zip(*lengths, strict=True)]
             hits += not private_inputs._plausible(*total, 144)
@@ -459,7 +456,6 @@ def below(value: float) -> float:
 def of_variance(factor: float) -> dict[str, Any]:
     """What noise of so many times the variance would state."""
     made = calibrate_noise(GAUSS, 12, WeightedSum(0.1).sensitivity)
-    assert isinstance(made.distribution, DiscreteGaussian)
     law = DiscreteGaussian(12, Fraction(round(made.distribution.variance * Fraction(factor))))
     said = from_noise(Calibrated(law, made.sensitivity), GAUSS, "record", "replace", FOLLOWS["adversary"])
     return said.as_dict() | {"caveats": FOLLOWS["caveats"]}

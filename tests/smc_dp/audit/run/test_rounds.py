@@ -367,10 +367,14 @@ def regression(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 @pytest.mark.parametrize("method", LABELS)
 def test_a_run_passes_with_its_views(regression: Regression, method: str) -> None:
-    report = outcomes(regression(method)[0], CHECKS)
+    """And is of the columns that are no reference."""
+    evidence, found = regression(method)
+    report = outcomes(evidence, CHECKS)
     assert failed(report) == {}
     for name in ("mechanism", "statement", "noise", "models", "messages-recomputed", "result"):
         assert report[name].status == "passed", name
+    assert found.public.box.references == (1,)
+    assert [[length for length, _ in blocks] for blocks in found.sums[:3]] == LENGTHS[method]
 
 
 @pytest.mark.parametrize(("method", "number", "block"), EACH_BLOCK)
@@ -429,11 +433,3 @@ def test_an_input_that_no_rows_make_is_noticed(
         padded = (*numbers, *(0,) * (len(sums[number][block].without_noise) - len(numbers)))
         sums[number][block] = replace(sums[number][block], without_noise=padded)
     assert rounds.check_contributions(evidence, found, {**read, "south": tuple(map(tuple, sums))}).status == "failed"
-
-
-@pytest.mark.parametrize("method", LABELS)
-def test_it_is_of_the_columns_that_are_no_reference(regression: Regression, method: str) -> None:
-    _, found = regression(method)
-    assert found.public.box is not None
-    assert found.public.box.references == (1,)
-    assert [[length for length, _ in blocks] for blocks in found.sums[:3]] == LENGTHS[method]

@@ -95,7 +95,6 @@ def test_honest_sites_accept_one_release_and_audits_pass(model: Model, tmp_path:
     assert len(found) == 1
     assert not next(iter(found)).code
     folders = written(lie, tmp_path)
-    assert folders is not None
     assert model.in_one_way(folders) == ""
     for some in subsets(model.made.session.names):
         assert failed(model.audits(folders, *some)) == {}

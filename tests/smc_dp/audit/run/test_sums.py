@@ -104,7 +104,6 @@ def test_every_claimed_pair_of_views_is_compared_together(K: int, t: int, tmp_pa
     """Beside the coalition of all parties there are those with Charlie: all claimed, and none that could be larger."""
     found = recorded(tmp_path, summing(K, t, D=0)).evidence()
     claim, p, names = found.protocol.claim, found.session.parameters, tuple(found.views)
-    assert claim is not None
     coalitions = [set(c) for c in leakage.covering_coalitions(claim, p, names)]
     pairs = [set(pair) for pair in combinations(names, 2) if claim.claims(p, pair)]
     assert all(any(pair <= c for c in coalitions) for pair in pairs)
@@ -335,7 +334,6 @@ def test_who_signed_two_statements_about_the_same_thing_is_named(name: str, made
     assert statements.check_statements(evidence).status == "passed"
     found = statements.check_statements(with_statement(evidence, who, second))
     assert (found.code, found.party) == ("statement.contradicted", who)
-    assert found.culprit is not None
     assert not found.culprit.pinned, "no identity is known from elsewhere"
     forged = with_statement(evidence, who, (*second[:3], bytes(SIGNATURE_BYTES)))
     assert statements.check_statements(forged).status == "passed"

@@ -220,9 +220,7 @@ def test_noise_of_one_who_is_trusted_does_not_grow_with_the_number_of_parties() 
     assert Newton().spec(few.public, ONE).noise == Newton().spec(many.public, ONE).noise
     release = Newton().train(many).release(ONE, Stream.from_system())
     assert release.privacy.epsilon == 1.0
-
-
-def test_a_form_without_noise_says_so() -> None:
+    # A form without noise says so.
     made = Newton().shared(Public(3, 3, 2), Target(None), ThreatModel(3, 1, 0), AnnouncedRows(50))
     assert made.statement.kind == "none"
     assert all(law == "none" for blocks in made.sums for _, law in blocks)

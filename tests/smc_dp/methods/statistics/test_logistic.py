@@ -329,11 +329,6 @@ def test_what_it_does_not_learn_is_refused() -> None:
     ):
         with refused(code):
             LogisticCoefficients().shared(public, target, PARTIES, AnnouncedRows(10)).noise  # noqa: B018
-    rows = Rows(np.zeros((2, 3)), np.array([0, 1]), np.ones(2))
-    with refused("rows.weights_not_used"):
-        LogisticCoefficients().train(Federation((rows, rows), 2))
-    with refused("rows.weights_not_used"):
-        LogisticCoefficients().prepare(rows, Public(2, 3, 2))
 
 
 def test_the_parts_of_the_sums_are_as_said() -> None:
@@ -402,7 +397,6 @@ def inferred_of(shape: Shape, spec: CoefficientSums, seed: int) -> CoefficientIn
     rows, coins = Rows(Z * shape.units * (1 - 2.0**-40), y), Stream.insecure_from_seed(f"{seed}")
     parts = [spec.part(rows.take(np.arange(n)[j::THREE]), coins.fork(f"{j}")) for j in range(THREE)]
     found = spec.model(ideal(spec.functionality, parts, coins.fork("all"))).inference
-    assert found is not None
     return found.transformed(np.diag(shape.units))
 
 

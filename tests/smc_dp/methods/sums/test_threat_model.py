@@ -52,7 +52,6 @@ def test_a_closed_graph_that_can_fail_costs_delta_once_for_all_sums(sums: int) -
     plain = PrivacyStatement("zcdp", 1.0, 1e-15, "record", "replace", "anybody", (), rho=1e-4)
     found = CLOSED.with_graph_failure(plain, sums)
     failure = parameters(300, 99, 0, (1,) * sums, degree=32).failure
-    assert failure is not None
     assert found.delta >= Fraction(1e-15) + failure > 2.0**-46
     assert found.delta <= float(Fraction(1e-15) + failure) * (1 + 2**-50)
     assert (found.kind, found.epsilon, found.rho, found.mu) == ("approx", 1.0, None, None)
@@ -82,5 +81,4 @@ def test_a_closed_graph_that_will_not_do_is_refused(
 def test_a_closed_graph_that_will_do_is_one_of_the_protocol(K: int, t: int) -> None:
     ThreatModel(K, t, 0, sparse=True).check()
     found = least_closed_neighbourhood(K, t)
-    assert found is not None
     assert parameters(K, t, 0, degree=found.degree).failure == sparse_graph_failure(K, t, 0, 1, sparse=True)

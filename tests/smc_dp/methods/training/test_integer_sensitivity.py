@@ -16,7 +16,6 @@ import pytest
 import scipy.special
 
 from smc_dp.core.arrays import Array, IntArray, into_ball
-from smc_dp.methods.training import integer_readings
 from smc_dp.methods.training.integer_rows import (
     IntegerRows,
     RowBounds,
@@ -197,14 +196,3 @@ def test_two_classes_are_softmax_of_two_clipped_at_half_of_its_length_at_zero() 
     lengths = np.sqrt(((of_both(rows) ** 2).sum(axis=1) * rows.squares).astype(float))
     assert 0.995 * clip < lengths.max() <= clip
     assert lengths.max() < np.sqrt(2) * RowBounds.of(2).gradient / 1.9  # twin: C is the length at zero
-
-
-def test_what_is_read_back_for_classes_sums_to_zero_but_for_one_unit_a_record() -> None:
-    rng = np.random.default_rng(5)
-    rows = IntegerRows.of(into_ball(rng.normal(size=(300, 4)), 1.0), rng.integers(0, 5, 300), 5)
-    sent = rows.gradient(round_query(rng.normal(size=(5, 4)) * 4))
-    read = integer_readings.read_gradient(sent, 5)
-    as_sent = np.array(sent).reshape(5, 4) / 2**26
-    assert np.abs(read.sum(axis=0)).max() < 1e-10
-    assert 1e-10 < np.abs(as_sent.sum(axis=0)).max() < 300 * 5 / 4096  # twin: not projected
-    assert np.abs(read - as_sent).max() < 300 / 4096
