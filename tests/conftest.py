@@ -45,6 +45,11 @@ def pytest_collection() -> Iterator[None]:
         gc.set_threshold(50_000, 10, 10)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what drives other programs, and mostly waits: no worker is left with it when the others are done."""
+    items.sort(key=lambda item: not item.path.name.startswith(("test_flare", "test_flower")))
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Chromium]:
     """The distribution's browser, started once a worker."""

@@ -94,7 +94,10 @@ def _imported(content: bytes, package: str) -> tuple[str, ...]:
 
 
 def _named(tree: ast.Module, package: str) -> Iterator[str]:
-    for node in ast.walk(tree):
+    below: list[ast.AST] = [tree]
+    for node in below:
+        if not isinstance(node, ast.expr):  # in which no import stands
+            below += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

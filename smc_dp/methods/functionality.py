@@ -181,7 +181,7 @@ class Rounds:
 
 def add_vectors(vectors: Sequence[Sequence[int]]) -> Vector:
     """Add up vectors of one length."""
-    return tuple(sum(column) for column in zip(*vectors, strict=True))
+    return tuple(map(sum, zip(*vectors, strict=True)))
 
 
 def ideal(functionality: Functionality, parts: Sequence[Any], rng: Stream | None = None) -> Any:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from support.audits import failed, outcome, outcomes
 from support.repetitions import with_slow
+from tests.support.weighted import trained_with_weights, write_weighted_files
 
 from smc_dp.audit.run.checks import CHECKS
 from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.methods.gradients import newton
 from smc_dp.methods.training.integer_rows import RowBounds
-from tests.support.weighted import trained_with_weights, write_weighted_files
 
 
 @pytest.fixture(scope="module")
