@@ -138,10 +138,14 @@ def edited(
 ) -> Path:
     """A copy in which `change` has altered the JSON object in one file; release.json then states its digest or not."""
     shutil.copytree(run, target)
-    document = json.loads((target / name).read_text())
-    change(document)
-    (target / name).write_text(json.dumps(document, indent=2) + "\n")
+    change_json(target / name, change)
     return redigested(target) if redigest else target
+
+
+def change_json(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document, indent=2) + "\n")
 
 
 def redigested(run: Path) -> Path:

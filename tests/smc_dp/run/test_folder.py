@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import forgeries as f
 from support.clear import shared
 
 from protocols.arithmetic.rng import Stream
@@ -64,21 +64,13 @@ def read(folder: Path) -> PublishedRelease:
     return verify_release(folder).release
 
 
-def reseal(folder: Path) -> None:
-    """Make the digests right again, as a forger would."""
-    document = json.loads((folder / "release.json").read_text())
-    for name in document["digests"]:
-        document["digests"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    (folder / "release.json").write_text(json.dumps(document))
-
-
 def edit(folder: Path, file: str, *path: str | int, to: object) -> None:
-    document = json.loads((folder / file).read_text())
-    place = document
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = to
-    (folder / file).write_text(json.dumps(document))
+    def change(place: Any) -> None:
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = to
+
+    f.change_json(folder / file, change)
 
 
 def test_the_files_are_as_announced(tmp_path):
@@ -138,7 +130,7 @@ def test_a_changed_release_is_refused(tmp_path, file, path, to, why):
     written(tmp_path / "run")
     edit(tmp_path / "run", file, *path, to=to)
     if file == "shares.json":
-        reseal(tmp_path / "run")
+        f.redigested(tmp_path / "run")  # as a forger would
     with why() as caught:
         read(tmp_path / "run")
     assert str(tmp_path / "run") in str(caught.value)
@@ -158,14 +150,11 @@ def test_changed_files_are_refused_and_those_that_are_missing_are_done_without(t
 
 def test_a_release_that_hides_why_it_is_insecure_is_refused(tmp_path):
     written(tmp_path / "run")
-    path = tmp_path / "run" / "release.json"
     printed = {"protocol": "pathak2010-as-printed-insecure", "calibration": "paper"}
     for parameters, code in (({"key_bits": 512}, "key_bits.too_short"), (printed, "insecure_markers.of_printed_steps")):
-        document = json.loads(path.read_text())
-        document["parameters"] |= parameters
-        other = tmp_path / f"{next(iter(parameters))}"
-        shutil.copytree(tmp_path / "run", other)
-        (other / "release.json").write_text(json.dumps(document))
+        other = f.edited(
+            tmp_path / "run", tmp_path / code, "release.json", lambda d, p=parameters: d["parameters"].update(p)
+        )
         with refused(code):
             read(other)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import forgeries as f
 
 from smc_dp import audit_run, personalise, predict, run_protocol
 from smc_dp.audit.run.privacy import rounds as audited
@@ -69,16 +70,13 @@ def test_features_learn_what_is_not_linear_by_scores_of_encoded_rows(folder: Pat
 
 def test_the_settings_are_bound_to_the_session_and_audited(folder: Path, learnt: Path, tmp_path: Path) -> None:
     assert audit_run(learnt).passed
-    release = json.loads((learnt / "release.json").read_text())
-    for stated in ("fourier:64:0.5", "fourier:66"):
-        other = release | {"parameters": release["parameters"] | {"features": stated}}
-        (tmp_path / "run").mkdir(exist_ok=True)
-        for file in learnt.iterdir():
-            (tmp_path / "run" / file.name).write_bytes(file.read_bytes())
-        (tmp_path / "run" / "release.json").write_text(json.dumps(other))
-        assert not audit_run(tmp_path / "run").passed
+    for n, stated in enumerate(("fourier:64:0.5", "fourier:66")):
+        other = f.edited(
+            learnt, tmp_path / f"{n}", "release.json", lambda d, s=stated: d["parameters"].update(features=s)
+        )
+        assert not audit_run(other).passed
         with pytest.raises(InputError):
-            predict(tmp_path / "run", folder / "test.csv")
+            predict(other, folder / "test.csv")
 
 
 def test_views_of_features_are_those_that_rows_can_give(folder: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import forgeries as f
 from support.audited import hospitals
 
 from smc_dp import InputError, predict, run_protocol
@@ -88,11 +89,11 @@ def rows_of(folder: Path) -> Array:
 def written(folder: Path, content: bytes, *, digests: bool = False, agreed: bool = False) -> None:
     """Other public rows, as far as somebody goes in making the release fit."""
     (folder / AUXILIARY).write_bytes(content)
-    release = json.loads((folder / RELEASE).read_bytes())
     digest = hashlib.sha256(content).hexdigest()
-    release["digests"] |= {AUXILIARY: digest} if digests else {}
-    release["parameters"] |= {"auxiliary": digest} if agreed else {}
-    (folder / RELEASE).write_text(json.dumps(release))
+    if digests:
+        f.change_json(folder / RELEASE, lambda d: d["digests"].update({AUXILIARY: digest}))
+    if agreed:
+        f.change_json(folder / RELEASE, lambda d: d["parameters"].update(auxiliary=digest))
 
 
 def nudged(folder: Path) -> bytes:
@@ -106,12 +107,6 @@ def as_json(X: Array) -> bytes:
     return json.dumps({"rows": X.tolist()}).encode()
 
 
-def without_digest(folder: Path) -> None:
-    release = json.loads((folder / RELEASE).read_bytes())
-    del release["digests"][AUXILIARY]
-    (folder / RELEASE).write_text(json.dumps(release))
-
-
 def long(X: Array) -> Array:
     X[5] = (0.9, 0.9)
     return X
@@ -119,7 +114,10 @@ def long(X: Array) -> Array:
 
 FORGED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "missing": (lambda at: (at / AUXILIARY).unlink(), "auxiliary.json: cannot be read"),
-    "not stated": (without_digest, "auxiliary: soft_ss needs public rows"),
+    "not stated": (
+        lambda at: f.change_json(at / RELEASE, lambda d: d["digests"].pop(AUXILIARY)),
+        "auxiliary: soft_ss needs public rows",
+    ),
     "a changed row": (lambda at: written(at, nudged(at)), "auxiliary.json does not have the digest"),
     "and what was agreed": (lambda at: written(at, nudged(at), digests=True, agreed=True), "differ:"),
     "outside the ball": (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -321,9 +320,7 @@ def found(folder: Path, identities: Path, name: str) -> CheckOutcome:
 
 def stated(folder: Path, left_out: list[str]) -> None:
     """The broken twin: a release that names others."""
-    document = json.loads((folder / "run" / RELEASE).read_text(encoding="utf-8"))
-    document["parameters"]["left_out"] = left_out
-    (folder / "run" / RELEASE).write_text(json.dumps(document), encoding="utf-8")
+    f.change_json(folder / "run" / RELEASE, lambda document: document["parameters"].update(left_out=left_out))
 
 
 def test_who_was_left_out_of_a_new_session_is_named_and_no_fault(keys: Path) -> None:
@@ -340,9 +337,7 @@ def test_who_was_left_out_of_a_new_session_is_named_and_no_fault(keys: Path) -> 
 
 def test_nobody_is_left_out_by_an_edit(keys: Path) -> None:
     public = recorded(keys, {}, dropouts=1)
-    document = json.loads(public.read_text(encoding="utf-8"))
-    stranger = Identity.generate(Stream.from_system()).public.hex()
-    public.write_text(json.dumps({**document, "stranger": stranger}), encoding="utf-8")
+    f.change_json(public, lambda document: document.update(stranger=STRANGER.public.hex()))
     stated(keys, ["stranger"])
     assert found(keys, public, "agreed").status == "failed"
 
@@ -350,8 +345,6 @@ def test_nobody_is_left_out_by_an_edit(keys: Path) -> None:
 def test_charlie_has_a_key_where_he_is_not_needed(keys: Path) -> None:
     public = recorded(keys, {}, output="shares")
     assert found(keys, public, "identities").status == "passed"
-    document = json.loads(public.read_text(encoding="utf-8"))
-    stranger = Identity.generate(Stream.from_system()).public.hex()
-    public.write_text(json.dumps({**document, "stranger": stranger}), encoding="utf-8")
+    f.change_json(public, lambda document: document.update(stranger=STRANGER.public.hex()))
     other = found(keys, public, "identities")
     assert (other.code, other.fault.fields) == ("identity.without_participant", {"names": "'stranger'"})

@@ -14,7 +14,6 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import OUTCOME_BITS, Array
 from smc_dp.data.columns import NumericColumn
 from smc_dp.data.federation import FeatureBox, Federation, Public, Rows
-from smc_dp.methods.functionality import ideal
 from smc_dp.methods.statistics.coefficient_inference import CoefficientInference
 from smc_dp.methods.statistics.least_squares_steps import normal_beyond, residual_clip
 from smc_dp.methods.statistics.linear import LinearRegression, LinearSums
@@ -31,6 +30,7 @@ from tests.smc_dp.methods.statistics.test_logistic import (
     columns,
     covered,
     in_box,
+    summed,
 )
 from tests.support.refusals import refused
 from tests.support.regressions import least_squares
@@ -60,10 +60,8 @@ def specification(target: Target, model: ThreatModel = PARTIES) -> LinearSums:
 
 def inferred(Z: Array, y: Array, target: Target, seed: str = "one") -> tuple[CoefficientInference, Array]:
     """What three parties find of these rows, in units of the columns, and the weights without the reference."""
-    spec, rng = specification(target), Stream.insecure_from_seed(seed)
-    parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
-    value = ideal(spec.functionality, parts, rng.fork("all"))
-    model, units = spec.model(value), np.array([BOX.reach] * 4 + [BOX.constant])
+    spec, units = specification(target), np.array([BOX.reach] * 4 + [BOX.constant])
+    model = spec.model(summed(spec, encoded(Z, y), seed))
     return model.inference.transformed(np.diag(units)), model.W[0, [0, 2, 3, 4, 5]] * units
 
 
@@ -103,16 +101,12 @@ def test_intervals_hold_in_most_releases() -> None:
 
 def test_the_clip_is_no_smaller_than_residuals_need() -> None:
     """It rests on an upper bound, for a clip that noise made small would cut residuals of all rows."""
-    spec, target = specification(Target(Fraction(1, 2), noise=DDG)), Target(Fraction(1, 2), noise=DDG)
-    clips = []
+    spec, clips = specification(Target(Fraction(1, 2), noise=DDG)), []
     for seed in range(30):
         Z, y = drawn(5000, seed, uneven=False)
-        steps, rng = spec.steps, Stream.insecure_from_seed(f"{seed}")
-        parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
-        value = ideal(specification(target).functionality, parts, rng.fork("all"))
-        state = steps.begin()
-        for one in value[:2]:
-            state = steps.after(state, one)
+        state = spec.steps.begin()
+        for one in summed(spec, encoded(Z, y), seed)[:2]:
+            state = spec.steps.after(state, one)
         clips.append(state.clip / 2**30 * 40)
     assert min(clips) > 3 * 3.0  # residuals have a deviation of 3
 
@@ -163,9 +157,7 @@ def test_an_intercept_far_from_the_middle_of_its_range_errs_no_more_than_it_says
     rows = Rows(X, np.rint((y - middle) / half * 2.0**OUTCOME_BITS).astype(np.int64))
     wanted, off = np.linalg.lstsq(Z, y, rcond=None)[0][-1], []
     for seed in range(20):
-        coins = Stream.insecure_from_seed(f"{seed}")
-        parts = [spec.part(rows.take(np.arange(n)[j::3]), coins.fork(f"{j}")) for j in range(3)]
-        model = spec.model(ideal(spec.functionality, parts, coins.fork("all")))
+        model = spec.model(summed(spec, rows, seed))
         error = np.sqrt(model.inference.privacy[-1, -1]) * box.constant
         off.append((model.W[0, -1] * box.constant - wanted) / error)
     assert np.mean(np.square(off)) < 1.4
@@ -186,10 +178,7 @@ def test_the_squared_error_of_few_rows_is_near_that_without_privacy() -> None:
         units = np.array([box.reach / 4, box.reach / 4, box.constant])
         X = np.clip(Z / [4, 4, 1], -1, 1) * [box.reach, box.reach, box.constant] * (1 - 2.0**-40)
         rows = Rows(X, np.rint(np.clip(y / 15, -1, 1) * 2.0**OUTCOME_BITS).astype(np.int64))
-        coins = Stream.insecure_from_seed(f"{seed}")
-        numbers = np.arange(1000)
-        parts = [spec.part(rows.take(numbers[j::3]), coins.fork(f"{j}")) for j in range(3)]
-        private.append(spec.model(ideal(spec.functionality, parts, coins.fork("all"))).W[0] * units - truth)
+        private.append(spec.model(summed(spec, rows, seed)).W[0] * units - truth)
         free.append(least_squares(Z, y, np.zeros(3)).coefficients - truth)
     assert (np.array(private) ** 2).sum() <= 6 * (np.array(free) ** 2).sum()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -60,22 +60,22 @@ def encoded(Z: Array, y: IntArray) -> Rows:
     return Rows(in_box(Z), y)
 
 
-def to_columns(found: CoefficientInference) -> CoefficientInference:
-    return found.transformed(np.diag([BOX.reach] * 4 + [BOX.constant]))
-
-
 @cache  # and with it the noise, which is calibrated once
 def specification(target: Target, model: ThreatModel = PARTIES, rows: int = 10_000) -> CoefficientSums:
     return LogisticCoefficients().shared(Public(3, 6, 2, box=BOX), target, model, AnnouncedRows(rows))
 
 
+def summed(spec: CoefficientSums, rows: Rows, seed: object) -> Any:
+    """The sums of three parties who have these rows in turn, with the noise of all of them."""
+    coins = Stream.insecure_from_seed(str(seed))
+    parts = [spec.part(rows.take(np.arange(len(rows))[j::3]), coins.fork(f"{j}")) for j in range(3)]
+    return ideal(spec.functionality, parts, coins.fork("all"))
+
+
 def inferred(Z: Array, y: IntArray, target: Target, seed: str = "one") -> CoefficientInference:
-    """What three parties find of these rows, with the noise of all of them."""
-    spec, rng = specification(target), Stream.insecure_from_seed(seed)
-    parts = [spec.part(encoded(Z[j::3], y[j::3]), rng.fork(f"{j}")) for j in range(3)]
-    found = spec.model(ideal(spec.functionality, parts, rng.fork("all"))).inference
-    assert found is not None
-    return to_columns(found)
+    spec = specification(target)
+    inference = spec.model(summed(spec, encoded(Z, y), seed)).inference
+    return inference.transformed(np.diag([BOX.reach] * 4 + [BOX.constant]))
 
 
 def test_without_noise_it_is_logit_of_statsmodels() -> None:
@@ -342,7 +342,7 @@ def test_the_parts_of_the_sums_are_as_said() -> None:
 # noise is rounded normal numbers, which are cheap to draw: the laws agree but for the rounding of numbers above 2^20.
 
 
-THREE, BOUND, LARGEST_OUTCOME = 3, 3.5, 8.0
+BOUND, LARGEST_OUTCOME = 3.5, 8.0
 
 
 class Shape(NamedTuple):
@@ -370,7 +370,7 @@ class Shape(NamedTuple):
 
     def public(self, label: NumericColumn | None) -> Public:
         """What is public of such rows."""
-        return Public(THREE, self.columns + 1, 2 if label is None else 0, label=label, box=self.box)
+        return Public(3, self.columns + 1, 2 if label is None else 0, label=label, box=self.box)
 
     @property
     def units(self) -> Array:
@@ -382,7 +382,7 @@ def of_shape(shape: Shape, *, of_number: bool) -> CoefficientSums:
     method = LinearRegression() if of_number else LogisticCoefficients()
     label = NumericColumn("y", -LARGEST_OUTCOME, LARGEST_OUTCOME) if of_number else None
     target = Target(Fraction(shape.epsilon), noise="ddg")
-    return method.shared(shape.public(label), target, ThreatModel(THREE, 1, 0), AnnouncedRows(100_000))
+    return method.shared(shape.public(label), target, PARTIES, AnnouncedRows(100_000))
 
 
 def inferred_of(shape: Shape, spec: CoefficientSums, seed: int) -> CoefficientInference:
@@ -394,10 +394,8 @@ def inferred_of(shape: Shape, spec: CoefficientSums, seed: int) -> CoefficientIn
     else:
         outcome = np.clip((score + rng.normal(size=n)) / LARGEST_OUTCOME, -1, 1)
         y = np.rint(outcome * 2.0**OUTCOME_BITS).astype(np.int64)
-    rows, coins = Rows(Z * shape.units * (1 - 2.0**-40), y), Stream.insecure_from_seed(f"{seed}")
-    parts = [spec.part(rows.take(np.arange(n)[j::THREE]), coins.fork(f"{j}")) for j in range(THREE)]
-    found = spec.model(ideal(spec.functionality, parts, coins.fork("all"))).inference
-    return found.transformed(np.diag(shape.units))
+    rows = Rows(Z * shape.units * (1 - 2.0**-40), y)
+    return spec.model(summed(spec, rows, seed)).inference.transformed(np.diag(shape.units))
 
 
 @pytest.fixture
