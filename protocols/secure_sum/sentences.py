@@ -70,7 +70,7 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "digest, commitment": "fingerprint of data; value that fixes a secret without showing it",
         "leaves": "one digest for each holder, which fixes all shares that this holder gets from the sender",
         "siblings, paths": "digests of shares that stay closed. From them and an opened share everybody computes the "
-        "leaf anew, and compares",
+        "leaf again, and compares it with the leaf in the greeting of the share's dealer",
         "U": "list of the survivors of a sum: the parties whose masked inputs Charlie has. G lists all parties",
         "r, q_r": "number of the sum in the session; digest of the query that it answers, such as the gradient at "
         "certain weights",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import ClassVar, TypeVar, cast
 
@@ -70,9 +71,11 @@ class UnfitError(InputError):
         self.where = where
         self._faults = tuple(faults)
         number = sum(not isinstance(fault, LinesFault) for fault in self._faults)
-        count = "" if number == 1 else f"{number} things do not fit: "
         between = "; " if number == len(self._faults) else "\n"
-        fields = {"count": count, "faults": between.join(map(str, self._faults))}
+        at = count(1)
+        plain = number == 1
+        said = (str(x) if plain or isinstance(x, LinesFault) else f"({next(at)}) {x}" for x in self._faults)
+        fields = {"count": "" if plain else f"{number} things do not fit: ", "faults": between.join(said)}
         place = f"{where}: " if where else ""
         super().__init__(InputFault("document.unfit", fields, place))
 

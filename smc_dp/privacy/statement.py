@@ -146,9 +146,8 @@ class PrivacyStatement:
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed >= 1:
             return f"{figures} Delta is too large for this epsilon to bound an attacker's certainty in a single case."
-        rarely = (
-            f", except with a probability (not delta) of at most {short_delta(found.missed)}" if found.missed else ""
-        )
+        cases = f"at most {short_delta(100 * found.missed)} %" if found.missed >= 1e-6 else "less than one in a million"
+        rarely = f", except in {cases} of cases" if found.missed else ""
         hardly = " Such an epsilon hardly protects." if percent > 99 else ""
         return (
             f"{figures} An attacker who knows everything else, and found both versions equally likely, becomes at "

@@ -19,8 +19,9 @@ NAMING = "The name of a secret has a letter, the party's number, and in brackets
 MIXED = 'Two entries in a cell, as in "-/all": the first holds for some of these secrets, the second for the others.'
 LEFT_OUT = "A coalition that is not in a table can work out none of these secrets."
 CLAIMED = (
-    '"claimed: yes" means that, as the protocol claims, the coalition learns only what follows from the result and its '
-    "own inputs (which can be much), and what the last section allows it."
+    '"claimed: yes": the protocol promises that this coalition learns only the result, what follows from it and from '
+    'its own inputs, and what the last section allows. "claimed: no": the protocol promises nothing about this '
+    "coalition. This does not mean that it learns anything."
 )
 STILL_READS = "Messages to a participant that dropped out count as read: it may read them when it is back."
 

@@ -184,9 +184,9 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        f"A coalition of the list below is allowed to learn {claim.simulated_from}. From these and its own inputs "
-        "alone an algorithm (the simulator) makes messages that look like those that the coalition sees. So the real "
-        "messages tell it nothing else. The list:"
+        f"A coalition of the list below is allowed to learn {claim.simulated_from}. From that and the coalition's own "
+        "inputs alone, an algorithm (the simulator) makes messages that look like those that the coalition sees. So "
+        "the real messages tell the coalition nothing else. The list:"
     )
     yield Bullets(tuple(claim.simulators))
     if assumed := claim.assumed(p) if claim.assumed else claim.assumptions:

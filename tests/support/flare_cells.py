@@ -1,4 +1,4 @@
-"""Cells of NVIDIA FLARE on this machine, with our jobs at both ends. It is run by the Python of FLARE's environment.
+"""Cells of NVIDIA FLARE on this machine, with our jobs at both ends. FLARE's environment loads it once.
 
 The job at the server and the jobs at the sites are those of `smc_dp.deploy.flare`. Their messages go from cell to cell
 over TCP, as FLARE brings them. Its engine, its certificates and its check of tokens are not there.
@@ -6,11 +6,9 @@ over TCP, as FLARE brings them. Its engine, its certificates and its check of to
 
 from __future__ import annotations
 
-import socket
 import sys
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +16,13 @@ from typing import Any
 from nvflare.apis.signal import Signal
 from nvflare.fuel.f3.cellnet.cell import Cell
 from nvflare.fuel.f3.cellnet.fqcn import FQCN
+from nvflare.fuel.f3.streaming import stream_utils
 from nvflare.fuel.sec.authn import set_add_auth_headers_filters
 
+from smc_dp.deploy.flare.relay import RelayController
+from smc_dp.deploy.flare.site import asks
 from smc_dp.deploy.relay_wire import LONGEST_WAIT
-from support.relay_carriers import serve
+from support.relay_carriers import listens, serve
 
 JOB = "job"
 _PATIENCE = LONGEST_WAIT + 5.0  # seconds for an answer of a relay that may be dead
@@ -41,19 +42,10 @@ def engine_of(cell: Cell, local: Path) -> Any:
     return SimpleNamespace(get_engine=lambda: engine, get_job_id=lambda: JOB)
 
 
-def listens(port: str) -> bool:
-    """Tell whether a cell listens on a port."""
-    with suppress(OSError), socket.create_connection(("localhost", int(port)), 1):
-        return True
-    return False
-
-
 class Jobs:
     """Jobs of all sites. Each asks the relay what the carrier of its site, in another process, asks it."""
 
     def __init__(self, port: str, sites: list[str]) -> None:
-        from smc_dp.deploy.flare.site import asks  # each process loads its own end
-
         self._asks = {}
         for site in sites:
             started(port, site)
@@ -68,10 +60,9 @@ class Jobs:
 
 def main() -> None:
     """Run the relay of a study with this folder of its own, or the jobs of its sites."""
+    stream_utils.sid_base = time.time_ns() // 1000  # what the relay sends has no numbers of one that was killed
     kind, port, folder, *rest = sys.argv[1:]
     if kind == "relay":
-        from smc_dp.deploy.flare.relay import RelayController
-
         started(port, FQCN.ROOT_SERVER)
         controller = RelayController(*rest)
         controller.start_controller(engine_of(started(port, FQCN.ROOT_SERVER, JOB), Path(folder)))
@@ -79,7 +70,3 @@ def main() -> None:
     while not listens(port):  # a cell that finds nobody there calls again seconds later
         time.sleep(0.05)
     serve(Path(folder) / "socket", Jobs(port, rest))
-
-
-if __name__ == "__main__":
-    main()

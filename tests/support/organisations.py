@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -33,7 +32,7 @@ with socket.socket(socket.AF_UNIX) as asked:
     sys.exit(int(asked.recv(9)))
 """
 _SERVER = """\
-import ast, gc, os, socket, sys, traceback
+import ast, fcntl, gc, os, signal, socket, sys, traceback
 {loads}
 gc.freeze()
 with socket.socket(socket.AF_UNIX) as door:
@@ -44,13 +43,17 @@ with socket.socket(socket.AF_UNIX) as door:
         asked, _ = door.accept()
         told, open_files, _, _ = socket.recv_fds(asked, 1 << 16, 3)
         if os.fork() == 0:
+            fcntl.fcntl(asked, fcntl.F_SETOWN, os.getpid())  # whoever kills the client kills this fork
+            fcntl.fcntl(asked, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(asked, fcntl.F_SETFL, os.O_ASYNC)
             place, known, sys.argv = ast.literal_eval(told.decode())
             for number, opened in enumerate(open_files):
                 os.dup2(opened, number)
-            sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")
+            sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", 1), open(2, "w", 1)
             os.chdir(place)
             os.environ.clear()
             os.environ.update(known)
+            sys.path[:0] = filter(None, known.get("PYTHONPATH", "").split(":"))
             try:
                 code = {runs}
             except SystemExit as ended:
@@ -83,14 +86,14 @@ def loaded(
     server = _SERVER.format(loads=loads, runs=runs)
     with subprocess.Popen(
         [str(python), "-P", "-c", server, str(address)], cwd="/", env={}, stdout=subprocess.PIPE,
-        stdin=subprocess.DEVNULL, start_new_session=True,
+        stdin=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         try:
             yield _CLIENT.format(address=str(address))
         finally:
-            os.killpg(process.pid, signal.SIGKILL)  # and the forks that go on
+            process.kill()
 
 
 @dataclass

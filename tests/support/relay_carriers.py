@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,13 @@ class PassingCarrier(Carrier):
     @override
     def close(self) -> None:
         self.inner.close()
+
+
+def listens(port: str) -> bool:
+    """Tell whether somebody listens on a port."""
+    with suppress(OSError), socket.create_connection(("localhost", int(port)), 1):
+        return True
+    return False
 
 
 def asks(address: Path, name: str) -> Ask:

@@ -107,8 +107,9 @@ def _power(found: DistributionCheck) -> str:
         return f"No difference would be noticed in {POWER:.0%} of cases"
     shifts = ", or by ".join(f"{shift:.2f} or more between {who}" for who, shift in noticed.items())
     return (
-        f"A leak makes something that a coalition may see more likely on one side, or less. The tests notice it in "
-        f"{100 * POWER:g} % of cases if the probabilities differ by {shifts}. Smaller differences could be missed"
+        "With a leak, something that a coalition can see occurs more often in one of the two compared sets of "
+        f"executions than in the other. The tests notice it in {100 * POWER:g} % of cases if the probabilities differ "
+        f"by {shifts}. Smaller differences could be missed"
     )
 
 

@@ -311,7 +311,8 @@ def _over_budget(standing: Standing, after: Standing, guarantee: Guarantee) -> O
     fields["remaining"] = (
         f" Left: {fields['left']}."
         if is_sum
-        else " Costs do not simply add up, and all are counted at the delta of the limit."
+        else " All costs are counted at the delta of the limit, so the total can be less or more than the sum of the "
+        "epsilons."
     )
     epsilon, delta = digits_rounded_up(guarantee.epsilon), delta_rounded_up(guarantee.delta)
     if without_rounding(guarantee.delta) > standing.limit.delta:

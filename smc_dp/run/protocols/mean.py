@@ -28,7 +28,7 @@ from smc_dp.run.protocols.settings import PrivacySummary, ProtocolTerms, check_c
 
 def ring_setting() -> Any:
     """Return the field for the ring, which each of these protocols has."""
-    return protocol_setting(64, "Binary digits of the ring of the sums.", most=GRID.ring_bits, on=())
+    return protocol_setting(64, "Sums are computed modulo 2 to the power of this.", most=GRID.ring_bits, on=())
 
 
 class MeanTerms(ProtocolTerms):
@@ -60,8 +60,8 @@ class MeanTerms(ProtocolTerms):
             f"semi-honest (protocol-following) attackers: readers of the release; {self.coalitions}.",
             "all participants following the protocol to the end.",
             "malicious participants, who can remove all noise; the smallest party, which knows the noise; numbers of "
-            "rows; wrong inputs; the fact of a run or refusal; further releases (see ledger).",
-            f"{self.assumed(parties)}; computational security.",
+            "rows; wrong inputs; that a run took place or was refused; further releases (see ledger).",
+            f"{self.assumed(parties)}, if unbroken.",
         )
 
     @override

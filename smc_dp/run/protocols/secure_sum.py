@@ -65,7 +65,7 @@ class SumTerms(ProtocolTerms):
         "them).",
         values=get_args(OutputName),
         on=(RUN,),
-        title="Who adds up the masked inputs (shares: anybody)",
+        title="Who adds up the masked inputs",
     )
     semi_honest: bool = protocol_setting(
         False,
@@ -158,7 +158,7 @@ class SumTerms(ProtocolTerms):
             f"{who}, {how}.",
             f"{noise}; {late}; {chosen}; no party restarted from a backup.",
             f"{sizes}wrong inputs; {result}; who took part; further releases (see ledger).",
-            f"X25519, Ed25519, {shares}ChaCha20-Poly1305, SHA-256 and SHAKE-256; computational security.",
+            f"X25519, Ed25519, {shares}ChaCha20-Poly1305, SHA-256 and SHAKE-256, if unbroken.",
         )
 
     @override

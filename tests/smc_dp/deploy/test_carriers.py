@@ -14,8 +14,9 @@ import pytest
 from support import relays, sites
 from support.carrier_suite import ENDURING, CarrierSuite, RunningRelay
 from support.flare_sites import environment
-from support.pages import ROOT
-from support.relay_carriers import InMemoryCarrier, asks
+from support.organisations import loaded, until
+from support.pages import ROOT, write_program
+from support.relay_carriers import InMemoryCarrier, asks, listens
 from support.relays import free_port, without_server
 
 from smc_dp.deploy import carriers
@@ -53,12 +54,18 @@ class RelayInMemory:
         self.relay = RelayService(self.study.digest, self.store, {name: name for name in self.study.names})
 
 
+CELLS = f"""
+sys.path[:0] = {str(ROOT)!r}, {str(ROOT / "tests")!r}
+from support.flare_cells import main
+"""
+
+
 @dataclass
 class FlareRelay:
     """The relay of FLARE's job, and the jobs of all sites, in two processes: they ask it from cell to cell."""
 
     folder: Path
-    python: Path
+    program: Path
     study: JointStudy = field(default_factory=lambda: sites.joint(ENDURING))
     port: str = field(default_factory=lambda: str(free_port()))
 
@@ -77,6 +84,7 @@ class FlareRelay:
     def kill(self) -> None:
         self.relay.kill()
         self.relay.wait()
+        until("its end", lambda: not listens(self.port), look=0.005)
 
     def start(self) -> None:
         self.relay = self.process("relay", self.study.digest)
@@ -88,8 +96,7 @@ class FlareRelay:
                 time.sleep(0.05)
 
     def process(self, kind: str, *rest: str) -> subprocess.Popen[bytes]:
-        environ = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "HOME": str(self.folder)}
-        command = [self.python, "-m", "support.flare_cells", kind, self.port, self.folder, *rest]
+        command, environ = [self.program, kind, self.port, self.folder, *rest], {"HOME": str(self.folder)}
         with (self.folder / "log").open("ab") as log:
             return subprocess.Popen(command, env=environ, cwd=self.folder, stdout=log, stderr=log)
 
@@ -102,15 +109,24 @@ class TestInMemory(CarrierSuite):
         found.kill()
 
 
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The program of both processes; what it is made of is loaded once."""
+    python, folder = environment(tmp_path_factory.getbasetemp().parent) / "python3", tmp_path_factory.mktemp("cells")
+    with loaded(folder / "door", python, CELLS, "main()") as program:
+        write_program(folder / "program", program)
+        yield folder / "program"
+
+
 @pytest.mark.slow
 class TestFlare(CarrierSuite):
     @pytest.fixture(autouse=True)
-    def _in_its_environment(self, tmp_path_factory: pytest.TempPathFactory) -> None:
-        self.python = environment(tmp_path_factory.getbasetemp().parent) / "python3"
+    def _program(self, cells: Path) -> None:
+        self.program = cells
 
     @contextmanager
     def running(self, folder: Path) -> Iterator[RunningRelay]:
-        found = FlareRelay(folder, self.python)
+        found = FlareRelay(folder, self.program)
         try:
             yield found
         finally:

@@ -6,11 +6,9 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +18,7 @@ from support.flare_sites import environment as installed
 from support.flare_sites import kill, processes_in, until
 from support.organisations import Organisation, loaded, organisations
 from support.pages import ROOT, blocks, write_program
+from support.relay_carriers import listens
 from support.relays import free_port, joint_study
 
 from smc_dp.deploy.flower.carrier import SOCKET
@@ -43,7 +42,6 @@ time.sleep = lambda seconds, wait=time.sleep: wait({3: 1, 0.2: 0.5}.get(seconds,
 def run(programs):
     os.environ.update(FLWR_DISABLE_UPDATE_CHECK="1", FLWR_SUPEREXEC_TASK_POLL_INTERVAL="0.5")
     if "PYTHONPATH" in os.environ:
-        sys.path.insert(0, os.environ["PYTHONPATH"])
         import sitecustomize
     runpy.run_path(os.path.join(programs, os.path.basename(sys.argv[0])), run_name="__main__")
 """
@@ -60,12 +58,6 @@ def test_every_block_of_the_page_is_followed_but_the_installation() -> None:
     followed = {step.text for step in steps(PAGE)}
     assert [text for text in found if text not in followed] == [found[0]]
     assert "pip install" in found[0]
-
-
-def listens(port: str) -> bool:
-    with suppress(OSError), socket.create_connection(("localhost", int(port)), 1):
-        return True
-    return False
 
 
 def ended(one: Organisation) -> bool:

@@ -145,14 +145,14 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "privacy",
         "noise",
-        "Does the noise have the length that its distribution predicts, and no preferred direction?",
+        "Does the noise have the norm that its distribution predicts, and no preferred direction?",
         from_parameters(check_noise, shared.check_shared_noise, own_noise.check_own_noise),
         takes="views",
     ),
     Check(
         "privacy",
         "models",
-        "Is every input of a party within the length that its rows allow?",
+        "Is the norm of each party's input within the limit that its rows allow?",
         from_parameters(check_models, shared.check_shared_models, own_noise.check_own_models),
         takes="views",
     ),

@@ -166,8 +166,8 @@ def _words(found: DerivedParameters, H: int) -> str:
     )
     return (
         f"Discrete Gaussian noise (ddg) in shares on {count_noun('sum', len(most))} of {of}. {' '.join(parts)} These "
-        "are lengths of vectors (L2 norms), in steps of the grid to which numbers are rounded. The guarantee counts "
-        f"the noise shares of H = {H} honest parties."
+        "are lengths of vectors (L2 norms), in steps of the grid to which numbers are rounded. Each kind of sum scales "
+        f"its numbers differently. The guarantee counts the noise shares of H = {H} honest parties."
     )
 
 
