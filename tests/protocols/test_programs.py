@@ -101,7 +101,6 @@ def test_each_mask_of_the_model_hides_a_field_in_numbers_of_its_length(name: str
     """Of some uniform numbers the largest is nearly as long as they can be."""
     protocol, rng = PROTOCOLS[name], Stream.insecure_from_seed("masks")
     hygiene, p = protocol.model.hygiene, protocol.model.sample(7)
-    assert hygiene is not None
     found = set[str]()
     for q in (p, *protocol.model.profiles(p)):
         inputs = protocol.model.inputs(q, lambda name, bits: rng.bits(bits))

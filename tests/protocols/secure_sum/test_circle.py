@@ -90,7 +90,6 @@ def test_the_circle_is_torn_no_more_often_than_the_bound_says() -> None:
         one, two = (graph.best_neighbourhood(K, n, 0, R, k).failure for R in (1, 2))
         assert Fraction(torn, comb(K, n)) <= two - one, (K, k, n)
     shape = graph.least_neighbourhood(1000, 0, 300, 1)
-    assert shape is not None
     assert (shape.degree, shape.threshold) == (34, 2)  # 32 would do if it could not be torn
 
 
@@ -105,7 +104,6 @@ def test_the_circle_is_torn_no_more_often_than_the_bound_says() -> None:
 )
 def test_degree_and_threshold_are_the_least_that_do(crowd: tuple[int, int, int, int], shape: tuple[int, int]) -> None:
     found = graph.least_neighbourhood(*crowd)
-    assert found is not None
     assert (found.degree, found.threshold) == shape
     assert found.failure <= Fraction(1, 1 << 40) < graph.best_neighbourhood(*crowd, found.degree - 2).failure
     assert (found.failure == 0) == (crowd[1] + crowd[2] < shape[0])

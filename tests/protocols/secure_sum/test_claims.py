@@ -50,7 +50,6 @@ SESSIONS = {
     ],
 )
 def test_a_session_has_only_the_limitations_of_what_was_agreed_on(name: str, drop_outs: int, graph: int) -> None:
-    assert SUMS.claim is not None
     found = SUMS.claim.limitations_of(SESSIONS[name])
     every = [unclaimed.sentence for unclaimed in SUMS.claim.limitations]
     assert list(found) == [sentence for sentence in every if sentence in found]
@@ -60,7 +59,6 @@ def test_a_session_has_only_the_limitations_of_what_was_agreed_on(name: str, dro
 
 
 def trials() -> Trials:
-    assert SUMS.claim is not None
     assert SUMS.claim.trials is not None
     return SUMS.claim.trials
 
@@ -190,6 +188,5 @@ def test_the_model_adds_up_what_the_parties_add(name: str) -> None:
     addends = {party: given[party][1] for party in p.parties}
     sums = [x for r in range(p.R) for x in ideal.functionality(p, addends, r, members)]
     wanted = {f"S({at})": x for at, x in enumerate(sums, start=1)}
-    assert SUMS.model.given is not None
     assert SUMS.model.given(p, given, said, frozenset(("P1", "charlie"))) == wanted
     assert SUMS.model.given(p, given, [], frozenset(("P1",))) == {}

@@ -82,7 +82,6 @@ def test_the_degree_is_the_least_that_does(K: int, t: int, degree: int) -> None:
     though there are more.
     """
     found = graph.least_closed_neighbourhood(K, t)
-    assert found is not None
     assert (found.degree, found.threshold) == (degree, 0)
 
     def failure(k: int) -> Fraction:

@@ -300,7 +300,6 @@ def test_a_difference_within_two_standard_errors_counts_for_nobody(rows: int | N
 def test_rows_that_a_party_has_learned_from_are_counted(shared: int) -> None:
     found = dataset("breast_cancer")
     last, test = found.federation.parties[-1], found.test
-    assert test is not None
     mixed = replace(test, X=test.X.copy())
     mixed.X[:shared] = last.X[:shared]
     told = [prose.code for prose in shared_test_rows(replace(found, test=mixed))]

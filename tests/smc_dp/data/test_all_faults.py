@@ -149,5 +149,4 @@ def test_columns_with_contradictory_marks_are_refused_each_by_its_own(tmp_path: 
     assert codes([fault.fault for fault in found.faults]) == ["cell.not_a_number", "cell.not_a_number"]
     said, lines = advise([fault.fault for fault in found.faults])
     assert [str(fault).endswith(end) for fault, end in zip(said, ("below)", ".toml)"), strict=True)] == [True] * 2
-    assert lines is not None
     assert lines.lines == ("[file]", 'thousands = ","')

@@ -70,7 +70,6 @@ def test_the_lines_of_a_refusal_read_all_dates(
     path, plain = file_of(tmp_path, rows), file_of(tmp_path, PLAIN, "plain.csv")
     found = checked(path)
     assert {fault.code for fault in found.faults} <= {"cell.not_a_date", "cell.ambiguous_date"}
-    assert found.lines_for_site is not None
     paste(path, found.lines_for_site.lines)
     assert [*found.lines_for_site.lines[1:]] == lines
     assert checked(path).fits

@@ -42,7 +42,6 @@ def floats_of(texts: Sequence[str]) -> bytes:
 @example(["2147483646", "", "-2147483646"])
 def test_texts_and_floats_come_back(texts: list[str]) -> None:
     found = packed(texts)
-    assert found is not None
     assert texts_of(found) == texts
     assert found.numbers().tobytes() == floats_of(texts)
 
@@ -77,6 +76,5 @@ def test_parts_are_joined_and_taken_with_their_empty_cells(parts: list[list[str]
 )
 def test_a_number_takes_two_to_five_bytes(texts: list[str], size: int) -> None:
     found = packed(texts)
-    assert found is not None
     of_places = 0 if isinstance(found.places, int) else found.places.itemsize
     assert found.digits.itemsize + of_places == size

@@ -347,7 +347,6 @@ def test_every_reader_finds_what_stands_beside_a_file(tmp_path: Path) -> None:
     rows = data.federation.parties[0].X.tolist()
     grouped = read_own_files([north], bounds, parties_by="h").federation
     assert [one.X.tolist()[0] for one in grouped.parties] == rows
-    assert data.test is not None
     assert data.federation.unlabelled is not None
     auxiliary = preflight.read_auxiliary(Path(north), bounds).X
     for X in (data.test.X, data.federation.unlabelled, preflight.read_rows(Path(south), bounds).rows.X, auxiliary):

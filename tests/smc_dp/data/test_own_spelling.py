@@ -148,7 +148,6 @@ def test_a_text_that_may_mean_any_level_is_left_to_a_person(tmp_path: Path) -> N
         ("TRUE", ("site",)),
         ("FALSE", ("site",)),
     }
-    assert found.lines_for_site is not None
     *sure, header, one, two = found.lines_for_site.lines
     assert sure == ["[file]", 'true = ["TRUE"]', 'false = ["FALSE"]']
     assert (header, one[:15], two[:15]) == ("[aliases.sex]", '# LEVEL = ["1"]', '# LEVEL = ["2"]')

@@ -160,7 +160,6 @@ def test_a_file_is_read_with_the_lines_that_one_check_shows(name: str, tmp_path:
     assert found.fits == (not settings)
     if settings:
         assert {fault.fixed_by for fault in found.faults} == {("site",)}
-        assert found.lines_for_site is not None
         path.with_name(f"{path.name}.toml").write_text("\n".join(found.lines_for_site.lines), encoding="utf-8")
         form = stated_format(path, "north", None)
         assert form.said() | ({"aliases": form.aliases} if form.aliases else {}) == settings

@@ -36,7 +36,6 @@ def weighted(section: str) -> Bounds:
 )
 def test_a_row_has_the_product_of_both_weights_in_parts_of_the_largest(section: str, wanted: list[float]) -> None:
     found = encode_labelled_rows(parse_csv(FILE, "t"), weighted(section), "outcome")
-    assert found.weights is not None
     assert found.weights.tolist() == wanted
     plain = encode_labelled_rows(parse_csv(FILE, "t"), parse_bounds(BOUNDS), "outcome")
     assert plain.weights is None

@@ -68,7 +68,6 @@ def test_an_idx_file_is_read_in_the_order_of_its_axes():
 @needs_data
 def test_a9a_has_the_published_counts_and_the_rows_of_the_paper():
     data = sources.dataset("a9a", DATA, split="15,20,20,20,25")
-    assert data.test is not None
     assert data.federation.sizes.tolist() == [4884, 6512, 6512, 6512, 8141]
     y = data.federation.pooled().y
     assert np.bincount(y).tolist() == [24720, 7841]

@@ -333,7 +333,6 @@ def test_a_cosignature_of_an_earlier_session_does_not_count(ended: Sites) -> Non
     """Whoever carries frames answers P1's head with what P2 cosigned in the study before."""
     with own_witness(ended.root / "P2" / "counters", sites.identity("P2").public, time.time) as witness:
         old = witness.last(sites.identity("P1").public)
-    assert old is not None
     put(ended, "P2", "P1", "cosigned", old.encode())
     ended.run(until=lambda: any((p.sender, p.lane) == ("P1", "head") for p in ended.frames()))
     heads = ended.going["P1"]._heads

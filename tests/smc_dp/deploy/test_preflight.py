@@ -58,7 +58,6 @@ def test_a_study_that_fits_is_read_whole(site: Paths, tmp_path: Path) -> None:
     before = kept(tmp_path)
     found = look(site)
     assert (found.faults, found.name, found.agreement) == ([], "north", study().agreement())
-    assert found.own is not None
     assert (len(found.own.rows), found.own.table.rows) == (3, 3)
     assert kept(tmp_path) == before
 
@@ -129,7 +128,6 @@ def test_the_policy_may_name_the_data_and_their_form(site: Paths) -> None:
     site["data"].write_text("age;sex;outcome\n41,5;f;yes\n7,0;m;no\n")
     found = look(site, data=None)
     assert found.faults == []
-    assert found.own is not None
     assert numbers(found.own.table, "age").tolist() == [41.5, 7.0]
 
 

@@ -128,19 +128,16 @@ def heard() -> Iterator[Heard]:
 
 
 def bad_cell(files: SiteFiles) -> SiteFiles:
-    assert files.data is not None
     files.data.write_text(f"age,back\n{CELL},yes\n30,no\n")
     return files
 
 
 def no_file(files: SiteFiles) -> SiteFiles:
-    assert files.data is not None
     files.data.unlink()
     return files
 
 
 def no_ledger(files: SiteFiles) -> SiteFiles:
-    assert files.ledger is not None
     files.ledger.write_bytes(CELL.encode())
     return files
 
@@ -157,7 +154,6 @@ def at_home(folder: Path, relay_address: str, spoil: Callable[[SiteFiles], SiteF
     """A site that is ready, all of whose files have planted names."""
     home = folder / PATH
     files = ready(home, NORTH, joint_study(relay_address))
-    assert files.data is not None
     data = files.data.rename(home / f"{NAME}.csv")
     return home / "study.toml", spoil(SiteFiles(**{**vars(files), "data": data}))
 
@@ -241,7 +237,6 @@ def test_a_party_hears_what_it_gains_before_it_has_sent_anything(tmp_path: Path)
     way = Recorded(InMemoryCarrier(RelayStore(), NORTH, JointStudy.read(study_file).digest))
     with pytest.raises(StopHereError):
         take_part(study_file, files, lambda text: None, lambda *asked: way, before)
-    assert files.data is not None
     assert heard_of == [(len(PARTIES), len(files.data.read_text().splitlines()) - 1)]
     assert way.sent == []
     assert not state_folder(study_file, NORTH).exists()

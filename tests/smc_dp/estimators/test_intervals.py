@@ -135,7 +135,6 @@ def test_a_level_is_a_probability(level: Any) -> None:
 def test_a_frame_has_the_rows_of_the_table() -> None:
     made = of_number()
     found, row = made.to_frame({"age": 10.0}), made.table({"age": 10.0})[1]
-    assert row.interval is not None
     assert found.loc[1, ["column", "kind", "units", "estimate"]].tolist() == ["age", "slope", 10.0, row.estimate]
     assert found.loc[1, [*row.interval._fields]].tolist() == [*row.interval]
     assert made.to_frame()[["low", "high"]].to_numpy() == pytest.approx(made.conf_int())

@@ -47,9 +47,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
 def test_the_loss_is_against_the_same_method_without_noise(reports: dict[str, Report], method: str) -> None:
     report = reports[method]
     found, planned = report.comparison, report.planned
-    assert found is not None
-    assert planned is not None
-    assert found.without_noise is not None
     assert found.without_noise > 0.9  # these rows are told apart easily
     assert found.lost == found.without_noise - found.accuracy
     known = Circumstances(tuple(SIZES), tuple(SIZES.values()), 3)
@@ -63,8 +60,6 @@ def test_the_loss_is_against_the_same_method_without_noise(reports: dict[str, Re
 def test_a_release_that_is_worse_than_its_band_says_so(reports: dict[str, Report]) -> None:
     report = reports["newton"]
     found = report.comparison
-    assert found is not None
-    assert found.without_noise is not None
     bad = replace(report, comparison=replace(found, accuracy=found.without_noise - 0.2), planned=_planned(0.1))
     assert (bad.worse_than_planned, replace(bad, planned=_planned(0.3)).worse_than_planned) == (True, False)
     assert replace(bad, planned=None).worse_than_planned is replace(bad, comparison=None).worse_than_planned is None

@@ -59,8 +59,6 @@ def test_the_clinic_of_thirty_rows_is_named_before_it_spoils_anything(paper: Pla
     assert paper.planned.left_out == ("clinic",)
     assert dict(paper.stay) == {"north": 5000, "south": 800}
     with_it, without = paper.planned.expected, paper.planned.without
-    assert with_it is not None
-    assert without is not None
     assert with_it.interval.high > without.interval.high + recommendation.MATTERS
     assert "clinic" in told(paper)["plan.leave_parties_out"]
     # The twin: a clinic as large as the others is not.
@@ -88,7 +86,6 @@ def test_a_small_party_never_hurts_where_rows_are_added_up(usual: Plan) -> None:
 def test_the_least_number_of_rows_is_the_least_that_does_no_harm() -> None:
     candidate = Candidate.build("prr_mean", among(5000, 800))
     least = recommendation.least_rows(candidate)
-    assert least is not None
     assert 30 < least < 800
     harms = [
         recommendation.is_spoilt_by(candidate.expected_with((5000, 800, n)), candidate.expected)
@@ -150,7 +147,6 @@ def test_a_plan_advises_against_what_comes_to_nothing_and_says_how_many_rows_wou
     assert list(told(found))[:4] == first
     assert "newton" in told(found)["plan.advised_method"]
     needed = found.planned.rows_needed
-    assert needed is not None
     assert f"{needed:,} rows in all" in told(found)["plan.expected_loss"]
     bands = [
         Candidate.build("newton", among(n * 6 // 10, n * 4 // 10, epsilon=Fraction(1, 5))).expected.interval
@@ -186,7 +182,6 @@ def made(circumstances: Circumstances) -> list[Candidate]:
 def test_trust_comes_first_then_what_nobody_has_to_guess_then_what_may_be_lost() -> None:
     found = made(among(5000, 800, 700))
     best = recommendation.recommend(found)
-    assert best is not None
     assert best.method.name == "newton"
     assert {one.method.name for one in recommendation.eligible(found)} == {"newton", "gd", "ofaa"}
     by_paper = [one for one in found if one.method.name in ("prr_mean", "avg_clip")]

@@ -122,7 +122,6 @@ def of_rho(rho: float, delta: float = 1e-3) -> PrivacyStatement:
 def of_a_ledger(guarantees: list[Guarantee], delta: Fraction) -> PrivacyStatement:
     """What an estimator states of all releases in its ledger."""
     found = total(guarantees, delta)
-    assert found is not None
     return states("approx", round_up(found.epsilon), round_up(found.delta))
 
 

@@ -52,7 +52,7 @@ def run(folder: Path, out: Path, **settings: object) -> Report:
 
 @pytest.fixture(scope="module")
 def learnt(folder: Path) -> Path:
-    run(folder, folder / "newton", features=SETTING)
+    run(folder, folder / "newton", features=SETTING, views=folder / "views")
     return folder / "newton"
 
 
@@ -69,7 +69,10 @@ def test_features_learn_what_is_not_linear_by_scores_of_encoded_rows(folder: Pat
 
 
 def test_the_settings_are_bound_to_the_session_and_audited(folder: Path, learnt: Path, tmp_path: Path) -> None:
-    assert audit_run(learnt).passed
+    found = audit_run(learnt, views=folder / "views")
+    assert found.passed
+    outcomes = {one.check.name: one.outcome.status for one in found.findings}
+    assert outcomes["models"] == outcomes["mechanism"] == "passed", "views of features are those that rows can give"
     for n, stated in enumerate(("fourier:64:0.5", "fourier:66")):
         other = f.edited(
             learnt, tmp_path / f"{n}", "release.json", lambda d, s=stated: d["parameters"].update(features=s)
@@ -77,14 +80,6 @@ def test_the_settings_are_bound_to_the_session_and_audited(folder: Path, learnt:
         assert not audit_run(other).passed
         with pytest.raises(InputError):
             predict(other, folder / "test.csv")
-
-
-def test_views_of_features_are_those_that_rows_can_give(folder: Path, tmp_path: Path) -> None:
-    run(folder, tmp_path / "run", features="fourier:16", views=tmp_path / "views")
-    found = audit_run(tmp_path / "run", views=tmp_path / "views")
-    assert found.passed
-    outcomes = {one.check.name: one.outcome.status for one in found.findings}
-    assert outcomes["models"] == outcomes["mechanism"] == "passed", outcomes
 
 
 def test_an_audit_finds_features_that_are_too_long(learnt: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,6 +83,9 @@ def test_no_second_no_count_of_rows_and_no_accuracy_is_on_it(made: Folders) -> N
     assert "accura" not in text
     leaky = text + f" {seconds[0]:.6g}"
     assert [s for s in seconds if f"{s:.6g}" in leaky]  # the twin
+    for name in (RELEASE, SHARES, TRANSCRIPT):  # the digests are those of the published files
+        assert f"{name} {hashlib.sha256((made.run / name).read_bytes()).hexdigest()}" in text
+    assert TIMINGS not in text
 
 
 def test_what_makes_it_insecure_comes_first_and_no_guarantee_is_claimed(made: Folders) -> None:
@@ -161,13 +164,6 @@ def test_whatever_is_released_fits_on_a_page() -> None:
     content = html(release_page(release(agreed), {}, SENT))
     assert len(content.encode()) < MOST_PAGE_BYTES
     assert "And 100 more." in ShownPage(content).text
-
-
-def test_the_digests_are_those_of_the_published_files(made: Folders) -> None:
-    text = shown_of(made).text
-    for name in (RELEASE, SHARES, TRANSCRIPT):
-        assert f"{name} {hashlib.sha256((made.run / name).read_bytes()).hexdigest()}" in text
-    assert TIMINGS not in text
 
 
 @pytest.mark.parametrize("missing", [(TRANSCRIPT,), (SHARES,), (SHARES, TRANSCRIPT)], ids=str)

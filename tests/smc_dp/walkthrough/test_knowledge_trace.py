@@ -124,7 +124,6 @@ def test_what_only_some_worlds_tell_is_said_to_be_so() -> None:
 def test_a_party_that_drops_out_is_in_no_later_step() -> None:
     protocol = PROTOCOLS["secure_sum"]
     gone = drop_out(protocol, protocol.model.sample(3))
-    assert gone is not None
     c = prepared("secure_sum")[1]
     assert c.pattern == gone
     assert gone.place == "Masked in sum0"

@@ -95,6 +95,9 @@ def test_a_run_in_which_a_party_vanished_in_a_later_sum_passes(made: Folders, ev
     assert [len(evidence.views[name].inputs) for name in PARTIES] == [2 + 8, 2 + 4, 2 + 8, 2 + 8]
     assert outcome("models", evidence).fault.fields["contributions"] == "28 contributions"
     assert failed(outcomes(made.evidence(views=False), CHECKS)) == {}
+    found = derive_parameters(evidence)
+    assert isinstance(found.shared, SharedRounds)
+    assert found.grid == Grid(14, evidence.session.parameters.ring_bits)
 
 
 @pytest.mark.slow
@@ -309,12 +312,6 @@ def test_what_no_rows_contribute_is_found(name: str, evidence: Evidence) -> None
     found = outcome("models", with_sum(evidence, "north-0", r, entered))
     assert (found.status, found.party) == ("failed", "north-0")
     assert (found.code, found.fault.fields) == (code, fields)
-
-
-def test_what_is_stated_is_what_was_bound(evidence: Evidence) -> None:
-    found = derive_parameters(evidence)
-    assert isinstance(found.shared, SharedRounds)
-    assert found.grid == Grid(14, evidence.session.parameters.ring_bits)
 
 
 # The sums of both regressions, derived again, and what parties entered to them.

@@ -30,7 +30,6 @@ class Guarded(io.BytesIO):
         self._allowed = allowed
 
     def read(self, size: int | None = -1) -> bytes:  # type: ignore[override]
-        assert size is not None
         assert 0 <= size <= self._allowed - self.tell(), "a byte below the header was asked for"
         return super().read(size)
 

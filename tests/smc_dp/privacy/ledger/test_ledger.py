@@ -93,7 +93,6 @@ def test_keys_differ_in_session_and_label() -> None:
 def test_spent_is_what_was_reserved_and_is_not_void(path: Path) -> None:
     with Ledger.open(path) as ledger:
         standing = ledger.history().standing(ACCOUNT)
-        assert standing.total is not None
         assert (standing.total.epsilon, standing.left) == (Fraction(1, 5), Fraction(4, 5))
         assert [e.state for e in ledger.history().entries] == [
             "limit",
@@ -188,7 +187,6 @@ def test_a_ledger_of_before_is_converted_to_the_stricter_account_with_its_entrie
     # 1/2 as it is and 2 * 1/2 for addremove, before the first Gaussian one; mu = 1/8 doubles, and 1/4 of a party counts
     # as a Gaussian one that comes after.
     spent = history.standing(ACCOUNT).total
-    assert spent is not None
     gaussian = curve(Fraction(1, 4) ** 2 + Fraction("1.5708") / 16, Fraction(1, 10**5))
     assert spent.epsilon == Fraction(3, 2) + gaussian
     assert spent.epsilon > 3  # each of the accounts apart was within the limit, the fullest at 1.06
@@ -717,7 +715,6 @@ def test_whatever_happens_the_limit_is_kept(
         for account, spent in before.items():
             standing = history.standing(account)
             assert standing.fits
-            assert standing.total is not None
             assert name == "refunded" or standing.total.epsilon >= spent
             before[account] = standing.total.epsilon
             entries = history.charged.get(account, [])

@@ -20,6 +20,7 @@ from protocols.pathak2010.parameters import Parameters
 from protocols.runtime.simulate import DropOutAfter, Setting
 from protocols.secure_sum.messages import PublishedSum
 from smc_dp.data.federation import Public
+from smc_dp.data.sources import PreparedData
 from smc_dp.methods.functionality import Contribution, Rounds, SumWithShares, SumWithSmallestNoise, ideal
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.method import noise_names
@@ -27,7 +28,7 @@ from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.threat_model import AnnouncedRows, ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.privacy.target import Target
-from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, is_as_published, secure_method
+from smc_dp.run.agreement import PROTOCOLS_BY_METHOD, Agreement, is_as_published, secure_method
 from smc_dp.run.party import LocalParty
 from smc_dp.run.protocols import execution
 from smc_dp.run.protocols.bindings import BINDINGS
@@ -36,6 +37,12 @@ from smc_dp.run.protocols.registry import SumTerms
 from tests.support.refusals import refused
 
 SIZES = (12, 8, 20)
+
+
+def parts_of(data: PreparedData, agreed: Agreement, rng: Stream) -> dict[str, Any]:
+    """What each party makes at home."""
+    by_name = data.federation.by_name.items()
+    return {who: LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in by_name}
 
 
 def cases() -> Iterator[Any]:
@@ -53,7 +60,7 @@ def test_secure_is_ideal_integer_for_integer(protocol: str, calibration: Any, no
     agreed = agreement(data, target, as_printed=is_as_published(protocol), key_bits=256, protocol=protocol)
     assert agreed.protocol == protocol
     rng = Stream.insecure_from_seed(f"prr_mean {protocol}")
-    parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
+    parts = [*parts_of(data, agreed, rng).values()]
     value = ideal(agreed.functionality, parts, rng)
     secure = execution.run_session(agreed.functionality, parts, agreed.session(rng), rng=rng)
     assert secure.value == value
@@ -81,9 +88,7 @@ def test_a_secure_sum_is_the_ideal_sum_of_those_who_took_part(
     data = hospitals((12, 8, 20, 9), 2)
     agreed = sum_agreement(data, method, Target(Fraction(1), noise=noise), **settings)
     rng = Stream.insecure_from_seed("sums")
-    parts = {
-        who: LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()
-    }
+    parts = parts_of(data, agreed, rng)
     setting = Setting(drop_outs=vanish)
     functionality, session = agreed.functionality, agreed.session(rng)
     secure = execution.run_session(functionality, list(parts.values()), session, rng=rng, setting=setting)
@@ -101,7 +106,7 @@ def test_too_few_are_left_and_nothing_comes_of_it() -> None:
     """Who is gone, and what was sent until then, is what a new session starts from."""
     data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("few")
     agreed = sum_agreement(data)
-    parts = [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in data.federation.by_name.items()]
+    parts = [*parts_of(data, agreed, rng).values()]
     for sent in (0, 1, 2):
         charged: list[str] = []
         setting = Setting(drop_outs={"north-1": DropOutAfter(sent)}, charge=lambda name, _, to=charged: to.append(name))
@@ -149,15 +154,12 @@ def test_rounds_of_sums_go_through_the_same_seam() -> None:
     data, rng = hospitals((12, 8, 20), 2), Stream.insecure_from_seed("rounds")
     agreed = sum_agreement(data, Newton(), most_rows=100)
 
-    def parts() -> list[Any]:
-        by_name = data.federation.by_name.items()
-        return [LocalParty(who, rows, agreed, rng.fork(who)).contribution for who, rows in by_name]
-
-    value, session = ideal(agreed.functionality, parts()), agreed.session(rng)
-    assert execution.run_session(agreed.functionality, parts(), session, rng=rng).value == value
+    parts = [[*parts_of(data, agreed, rng).values()] for _ in range(3)]  # each answers once
+    value, session = ideal(agreed.functionality, parts[0]), agreed.session(rng)
+    assert execution.run_session(agreed.functionality, parts[1], session, rng=rng).value == value
     assert len(set(value)) == len(value) == len(agreed.functionality.each) > 1
     with pytest.raises(ValueError, match="does not compute"):
-        execution.run_session(Rounds(agreed.functionality.each[1:]), parts(), session, rng=rng)
+        execution.run_session(Rounds(agreed.functionality.each[1:]), parts[2], session, rng=rng)
 
 
 def test_no_stage_has_more_than_all_participants() -> None:

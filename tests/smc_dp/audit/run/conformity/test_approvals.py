@@ -127,15 +127,6 @@ OTHERS: dict[str, tuple[Callable[[Approvals], Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_other_approvals_are_caught(name: str, tmp_path: Path) -> None:
-    change, code = OTHERS[name]
-    found = found_in(tmp_path, approvals=change)
-    assert set(failed(found)) == {"approvals"}
-    assert found["approvals"].code == code, found["approvals"]
-    assert found["approvals"].culprit is None
-
-
 def test_approvals_are_of_one_session(tmp_path: Path) -> None:
     """Whoever takes them for a second session has a nonce that is not made of them."""
     found = found_in(tmp_path / "again", nonce=bytes(32))
@@ -161,13 +152,16 @@ STUDIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", STUDIES)
-def test_another_study_is_caught(name: str, tmp_path: Path) -> None:
-    """All have approved of it, and it is not what was run."""
-    change, code = STUDIES[name]
-    found = found_in(tmp_path, study=change)
+@pytest.mark.parametrize(
+    ("what", "name"), [*(("approvals", name) for name in OTHERS), *(("study", name) for name in STUDIES)]
+)
+def test_other_approvals_and_another_study_are_caught(what: str, name: str, tmp_path: Path) -> None:
+    """All have approved of the study, and it is not what was run."""
+    change, code = (OTHERS if what == "approvals" else STUDIES)[name]
+    found = found_in(tmp_path, **{what: change})
     assert set(failed(found)) == {"approvals"}
     assert found["approvals"].code == code, found["approvals"]
+    assert found["approvals"].culprit is None
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[" * 10_000, b"\xff", b'{"format": 1}'])
