@@ -25,14 +25,14 @@ _BLOCK = 4096
 class Stream:
     """Stream of uniform bytes, bits and integers from one key; `fork(label)` gives an independent stream."""
 
-    __slots__ = ("_buffer", "_generator", "_key", "insecure")
+    __slots__ = ("_buffer", "_drawn", "_generator", "_key", "insecure")
 
     def __init__(self, key: bytes, *, insecure: bool) -> None:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a stream key has {KEY_BYTES} bytes, got {len(key)}")
         self._key = key
         self._generator: CipherContext | None = None  # most streams are only forked
-        self._buffer = b""
+        self._buffer, self._drawn = b"", 0
         self.insecure = insecure
 
     @classmethod
@@ -71,12 +71,15 @@ class Stream:
 
     def bytes(self, n: int) -> bytes:
         """Draw the next n bytes, uniform."""
-        if self._generator is None:
-            self._generator = Cipher(algorithms.ChaCha20(self._key, bytes(16)), mode=None).encryptor()
-        while len(self._buffer) < n:
-            self._buffer += self._generator.update(bytes(max(_BLOCK, n - len(self._buffer))))
-        taken, self._buffer = self._buffer[:n], self._buffer[n:]
-        return taken
+        start, end = self._drawn, self._drawn + n
+        if end > len(self._buffer):
+            if self._generator is None:
+                self._generator = Cipher(algorithms.ChaCha20(self._key, bytes(16)), mode=None).encryptor()
+            left = self._buffer[start:]
+            self._buffer = left + self._generator.update(bytes(max(_BLOCK, n - len(left))))
+            start, end = 0, n
+        self._drawn = end
+        return self._buffer[start:end]
 
     def bits(self, k: int) -> int:
         """Draw an integer uniform on [0, 2**k)."""
