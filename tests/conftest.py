@@ -46,7 +46,7 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What drives other programs, and mostly waits, begins first: no worker is left with it when the others are done."""
+    """Begin with what drives other programs, and mostly waits: no worker is left with it when the others are done."""
     items.sort(key=lambda item: not item.path.name.startswith(("test_flare", "test_flower")))
 
 
