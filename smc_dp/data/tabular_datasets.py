@@ -11,7 +11,6 @@ import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +19,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from smc_dp.core.arrays import Array
 from smc_dp.core.errors import InputError, shown
 from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn, parse_bounds
 from smc_dp.data.known_files import read_known_file
@@ -60,12 +58,13 @@ def load_tabular(name: str, folder: Path | None = None) -> TabularDataset:
 
 def breast_cancer(folder: Path | None = None) -> TabularDataset:
     """Load Breast Cancer Wisconsin (Diagnostic) from scikit-learn: 569 rows, 30 numbers."""
-    bounds = bundled_bounds("breast_cancer")
-    *columns, target = _bundled_numbers("breast_cancer.csv", titles=1).T
-    cells: dict[str, Cells] = {of.name: column for of, column in zip(bounds.columns, columns, strict=True)}
-    cells["diagnosis"] = [bounds.classes[int(number)] for number in target]
-    table = Table("breast_cancer", cells, range(1, len(target) + 1))
-    return TabularDataset(table, None, bounds, "hospital", "mean area")
+    from sklearn.datasets import load_breast_cancer  # a second that the other data sets need not wait
+
+    bunch = load_breast_cancer()
+    columns = {str(name): bunch.data[:, i] for i, name in enumerate(bunch.feature_names)}
+    diagnosis = [str(bunch.target_names[target]) for target in bunch.target]
+    table = Table("breast_cancer", columns | {"diagnosis": diagnosis}, range(1, len(diagnosis) + 1))
+    return TabularDataset(table, None, bundled_bounds("breast_cancer"), "hospital", "mean area")
 
 
 def a9a(folder: Path | None) -> TabularDataset:
@@ -168,18 +167,15 @@ def _windows(X: NDArray[np.float32], y: NDArray[np.uint8], bounds: Bounds, sourc
 
 def digits(folder: Path | None = None) -> TabularDataset:
     """Load optical digits from scikit-learn: 1,797 rows, 64 pixels from 0 to 16, ten classes."""
-    *pixels, target = _bundled_numbers("digits.csv.gz").T
-    columns = tuple(NumericColumn(f"pixel{i}", 0.0, 16.0) for i in range(1, len(pixels) + 1))
-    bounds = Bounds(columns, tuple(map(str, range(10))), "digit", clip=_DIGITS_CLIP, center=False)
-    cells: dict[str, Cells] = {column.name: pixel for column, pixel in zip(columns, pixels, strict=True)}
-    cells["digit"] = target.astype(np.int64).tolist()
-    return TabularDataset(Table("digits", cells, range(1, len(target) + 1)), None, bounds)
+    from sklearn.datasets import load_digits  # a second that the other data sets need not wait
 
-
-def _bundled_numbers(name: str, titles: int = 0) -> Array:
-    """Return the numbers of a table among scikit-learn's files; importing the package would take a second."""
-    file = distribution("scikit-learn").locate_file(f"sklearn/datasets/data/{name}")
-    return np.loadtxt(str(file), delimiter=",", skiprows=titles)
+    bunch = load_digits()
+    columns = tuple(NumericColumn(f"pixel{i}", 0.0, 16.0) for i in range(1, bunch.data.shape[1] + 1))
+    classes = tuple(str(name) for name in bunch.target_names)
+    bounds = Bounds(columns, classes, "digit", clip=_DIGITS_CLIP, center=False)
+    cells: dict[str, Cells] = {column.name: bunch.data[:, i] for i, column in enumerate(columns)}
+    cells["digit"] = bunch.target.tolist()
+    return TabularDataset(Table("digits", cells, range(1, len(bunch.target) + 1)), None, bounds)
 
 
 _LOADERS: MappingProxyType[str, Callable[[Path | None], TabularDataset]] = MappingProxyType(

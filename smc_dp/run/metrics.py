@@ -1,7 +1,7 @@
 """Quality of a release on rows whose classes are known: how often it is right, how it ranks, how sure it should be.
 
 These are exact figures of rows, without noise. No privacy statement covers them, so they stay with the owner of the
-rows: no file of a run folder has them.
+rows: no file of a run folder has them. scikit-learn computes them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from smc_dp.core.arrays import Array
 from smc_dp.methods.method import HasOpenScale, MechanismSpec
-from smc_dp.methods.model import area_under_curve, probabilities
+from smc_dp.methods.model import probabilities
 from smc_dp.methods.statistics.describe import DescribeSum
 from smc_dp.run.threshold import HALF, Threshold
 
@@ -130,20 +130,24 @@ def measure_release(
     scores, and sure, their probabilities: (n,), of the second of two classes, or (n, k), of k > 2; `sure` is None
     without probabilities. names: those of all classes. The threshold counts for two classes only.
     """
+    from sklearn import metrics  # seconds, which a command that measures nothing should not pay
+
     several = scores.ndim == 2
     predicted = scores.argmax(axis=1) if several else threshold.passed(scores).astype(np.int64)
-    confusion = np.bincount(y * len(names) + predicted, minlength=len(names) ** 2).reshape(len(names), -1)
+    confusion = metrics.confusion_matrix(y, predicted, labels=range(len(names)))
     counts = confusion.sum(axis=1)
     present = np.flatnonzero(counts)
     balanced = area = None
     if len(present) > 1:
-        balanced = float(np.mean((confusion.diagonal() / np.maximum(counts, 1))[present]))
-        area = area_under_curve(_by_class(scores if sure is None or not several else sure), y)
+        # The mean of the recalls, for `balanced_accuracy_score` warns of classes that are predicted and do not occur.
+        balanced = float(metrics.recall_score(y, predicted, labels=present, average="macro", zero_division=0))
+        ranked = _by_class(scores if sure is None or not several else sure)
+        area = float(np.mean([metrics.roc_auc_score(y == c, ranked[:, c]) for c in present]))
     return Metrics(
         rows=len(y),
         classes=tuple(_of_class(c, name, confusion) for c, name in enumerate(names)),
         confusion=tuple(map(tuple, confusion.tolist())),
-        accuracy=float(confusion.trace() / len(y)),
+        accuracy=float(metrics.accuracy_score(y, predicted)),
         majority=float(counts.max() / len(y)),
         balanced_accuracy=balanced,
         auc=area,
@@ -177,20 +181,24 @@ def _share(some: int, of_all: int) -> float | None:
 
 def _brier(y: NDArray[np.int64], sure: Array) -> float:
     """Return the mean squared error, summed over the classes where there are more than two (Brier 1950)."""
+    from sklearn.metrics import brier_score_loss
+
     if sure.ndim == 1:
-        return float(np.mean((y - sure) ** 2))
-    return float(sum(np.mean(((y == c) - sure[:, c]) ** 2) for c in range(sure.shape[1])))
+        return float(brier_score_loss(y, sure, pos_label=1))
+    each = ((y == c).astype(np.int64) for c in range(sure.shape[1]))
+    return float(sum(brier_score_loss(own, sure[:, c], pos_label=1) for c, own in enumerate(each)))
 
 
 def _calibration(y: NDArray[np.int64], predicted: NDArray[np.int64], probability: Array) -> tuple[CalibrationBin, ...]:
     """Return bins of equal width; empty ones are left out."""
+    from sklearn.calibration import calibration_curve
+
     several = probability.ndim == 2
-    right, sure = (y == predicted, probability.max(axis=1)) if several else (y, probability)
+    right, sure = ((y == predicted).astype(np.int64), probability.max(axis=1)) if several else (y, probability)
+    observed, mean = calibration_curve(right, sure, pos_label=1, n_bins=_BINS, strategy="uniform")
     edges = np.linspace(0, 1, _BINS + 1)
-    at = np.searchsorted(edges[1:-1], sure)
-    rows, all_sure, all_right = (np.bincount(at, weights, _BINS) for weights in (None, sure, right))
+    rows = np.bincount(np.searchsorted(edges[1:-1], sure), minlength=_BINS)  # the bins of `calibration_curve`
     return tuple(
-        CalibrationBin(float(edges[i]), float(edges[i + 1]), int(n), float(all_sure[i] / n), float(all_right[i] / n))
-        for i, n in enumerate(rows)
-        if n
+        CalibrationBin(float(edges[i]), float(edges[i + 1]), int(rows[i]), float(mean[at]), float(observed[at]))
+        for at, i in enumerate(np.flatnonzero(rows).tolist())
     )
