@@ -1,5 +1,5 @@
 """One profile for all tests: machines are shared, so a slow example is no failure, and a worker has one BLAS thread,
-looks for garbage seldom and makes the tree of commands once.
+looks for garbage seldom and computes some things once.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,8 +73,14 @@ def planter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planter]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_tree() -> Iterator[None]:
-    """A process of the program makes its tree of commands once, so hundreds of commands in one process do too."""
+def _computed_once() -> Iterator[None]:
+    """A process of the program makes its tree of commands once, so hundreds of commands in one process do too; sessions
+    of one process verify the same signatures and multiply the same points again.
+    """
+    from protocols.crypto import identity, oblivious
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        for module, name in ((identity, "_is_accepted_fast"), (oblivious, "_product")):
+            patch.setattr(module, name, lru_cache(1 << 14)(getattr(module, name)))
         yield

@@ -12,17 +12,15 @@ import pytest
 from support import sites
 from support.sites import Sites
 
-from protocols.crypto import identity
 from smc_dp.deploy.frame import Frame
 
 _IN_MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _signatures_and_frames_are_read_once() -> Iterator[None]:
-    """Sites of one process verify the same signatures and decode the same frames again: a seventh of the time."""
+def _frames_are_read_once() -> Iterator[None]:
+    """Sites of one process decode the same frames again."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(identity, "_is_accepted_fast", lru_cache(1 << 14)(identity._is_accepted_fast))
         patch.setattr(Frame, "decode", staticmethod(lru_cache(1 << 12)(Frame.decode)))
         yield
 
