@@ -119,8 +119,8 @@ class CarrierSuite:
         raise NotImplementedError
 
     @pytest.fixture
-    def relay(self, fast_path: Path) -> Iterator[RunningRelay]:
-        with self.running(fast_path / "relay") as found:
+    def relay(self, tmp_path: Path) -> Iterator[RunningRelay]:
+        with self.running(tmp_path / "relay") as found:
             yield found
 
     @pytest.fixture
@@ -211,18 +211,18 @@ class CarrierSuite:
         assert way.last("P2", "approval") == two
 
     def test_a_relay_that_loses_delays_repeats_and_reorders_changes_nothing(
-        self, relay: RunningRelay, fast_path: Path
+        self, relay: RunningRelay, tmp_path: Path
     ) -> None:
         draws = Stream.insecure_from_seed("rough")
-        with over(relay, fast_path / "sites", lambda name, way: RoughCarrier(way, draws.fork(name))) as run:
+        with over(relay, tmp_path / "sites", lambda name, way: RoughCarrier(way, draws.fork(name))) as run:
             run.run()
-            assert made_in(run) == undisturbed(relay.study, fast_path)
+            assert made_in(run) == undisturbed(relay.study, tmp_path)
             assert all("relay.unreachable" in said for said in run.said.values())
 
     def test_a_relay_that_dies_in_a_session_alone_and_with_all_sites_changes_nothing(
-        self, relay: RunningRelay, fast_path: Path
+        self, relay: RunningRelay, tmp_path: Path
     ) -> None:
-        with over(relay, fast_path / "sites", lambda name, way: way) as run:
+        with over(relay, tmp_path / "sites", lambda name, way: way) as run:
             for consumed, dying in ((2, ()), (6, relay.study.names)):
                 run.run(until=lambda consumed=consumed: consumed_at(run, "P1") >= consumed)  # type: ignore[misc]
                 relay.kill()
@@ -230,7 +230,7 @@ class CarrierSuite:
                 for name in dying:
                     run.begin(name)
             run.run()
-            assert made_in(run) == undisturbed(relay.study, fast_path)
+            assert made_in(run) == undisturbed(relay.study, tmp_path)
 
 
 @contextmanager

@@ -1,9 +1,7 @@
-"""Folders for many small commits, in memory where the machine has such a place; sessions that were played once."""
+"""Sessions that were played once."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -14,8 +12,6 @@ from support.sites import Sites
 
 from smc_dp.deploy.frame import Frame
 
-_IN_MEMORY = Path("/dev/shm")
-
 
 @pytest.fixture(scope="session", autouse=True)
 def _frames_are_read_once() -> Iterator[None]:
@@ -23,23 +19,6 @@ def _frames_are_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Frame, "decode", staticmethod(lru_cache(1 << 12)(Frame.decode)))
         yield
-
-
-@pytest.fixture(scope="session")
-def fast_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where a commit that waits for its disk does not wait long."""
-    if not _IN_MEMORY.is_dir():
-        yield tmp_path_factory.mktemp("sites")
-        return
-    folder = Path(tempfile.mkdtemp(dir=_IN_MEMORY, prefix="smc-dp-sites-"))
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def fast_path(fast_folder: Path) -> Path:
-    """One of them for one test."""
-    return Path(tempfile.mkdtemp(dir=fast_folder))
 
 
 @pytest.fixture(autouse=True)
@@ -53,22 +32,22 @@ def _sites_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def run(played: Sites, fast_path: Path) -> Sites:
+def run(played: Sites, tmp_path: Path) -> Sites:
     """A copy of what a module has played so far, for one test."""
-    return played.again(fast_path / "run")
+    return played.again(tmp_path / "run")
 
 
 @pytest.fixture(scope="session")
-def curator_run(fast_folder: Path) -> Iterator[Sites]:
+def curator_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """Three parties and Charlie with toy keys, undisturbed, to the end."""
-    run = Sites(sites.joint(sites.LINEAR), fast_folder / "curator").run()
+    run = Sites(sites.joint(sites.LINEAR), tmp_path_factory.mktemp("curator")).run()
     yield run
     run.close()
 
 
 @pytest.fixture(scope="session")
-def sum_run(fast_folder: Path) -> Iterator[Sites]:
+def sum_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """Sums of three parties, one of whom may vanish, undisturbed, to the end."""
-    run = Sites(sites.joint(sites.one_sum()), fast_folder / "sum").run()
+    run = Sites(sites.joint(sites.one_sum()), tmp_path_factory.mktemp("sum")).run()
     yield run
     run.close()

@@ -70,8 +70,8 @@ def is_erased(run: Sites) -> bool:
     return not StateNumber.read(path).key
 
 
-def test_the_others_go_on_at_once_without_a_party_that_gives_up(fast_path: Path) -> None:
-    run = begun(SUM, fast_path, has_input)
+def test_the_others_go_on_at_once_without_a_party_that_gives_up(tmp_path: Path) -> None:
+    run = begun(SUM, tmp_path, has_input)
     found = abandon(run)
     assert (found.notified, found.charged, found.settled) == (True, True, True)
     assert (found.status.end, found.status.code) == ("abandoned", "session.abandoned_charged")
@@ -83,8 +83,8 @@ def test_the_others_go_on_at_once_without_a_party_that_gives_up(fast_path: Path)
     assert run.clock.now - before < MESSAGES, "nobody waits for its deadline"
 
 
-def test_where_nobody_may_be_lost_its_word_ends_the_session_for_all(fast_path: Path) -> None:
-    run = begun(LINEAR, fast_path, in_stage("submission"))
+def test_where_nobody_may_be_lost_its_word_ends_the_session_for_all(tmp_path: Path) -> None:
+    run = begun(LINEAR, tmp_path, in_stage("submission"))
     found = abandon(run)
     assert (found.notified, found.charged, found.status.code) == (True, False, "session.abandoned")
     assert run.at["P1"].entries() == ["refunded"]
@@ -93,8 +93,8 @@ def test_where_nobody_may_be_lost_its_word_ends_the_session_for_all(fast_path: P
     assert {run.ends[name] for name in ("P2", "P3", "charlie")} == {"ended"}
 
 
-def test_before_the_session_the_others_hear_that_it_does_not_take_part(fast_path: Path) -> None:
-    run = Sites(sites.joint(SUM), fast_path)
+def test_before_the_session_the_others_hear_that_it_does_not_take_part(tmp_path: Path) -> None:
+    run = Sites(sites.joint(SUM), tmp_path)
     run.begin("P1")
     run.turn("P1")
     run.stop("P1")
@@ -102,8 +102,8 @@ def test_before_the_session_the_others_hear_that_it_does_not_take_part(fast_path
     assert (found.notified, found.charged, notices(run)) == (True, False, ["refused"])
 
 
-def test_a_relay_that_is_away_changes_nothing_but_that_nobody_knows(fast_path: Path) -> None:
-    run = begun(SUM, fast_path, in_stage("setup"))
+def test_a_relay_that_is_away_changes_nothing_but_that_nobody_knows(tmp_path: Path) -> None:
+    run = begun(SUM, tmp_path, in_stage("setup"))
     found = abandon(run, AwayCarrier)
     assert (found.notified, found.settled, is_erased(run)) == (False, True, True)
     assert "it is away" in found.why_not_notified.on_screen()
@@ -117,10 +117,10 @@ def test_a_relay_that_is_away_changes_nothing_but_that_nobody_knows(fast_path: P
 
 @pytest.mark.parametrize(("until", "entry"), [(in_stage("setup"), "refunded"), (has_input, "open")])
 def test_without_a_key_it_erases_and_its_program_does_the_rest(
-    until: Callable[[Sites], bool], entry: str, fast_path: Path
+    until: Callable[[Sites], bool], entry: str, tmp_path: Path
 ) -> None:
     """An input that was committed, and perhaps not sent, does not leave any more, and stays charged."""
-    run = begun(SUM, fast_path, until)
+    run = begun(SUM, tmp_path, until)
     found = abandon(run, with_key=False)
     assert (found.notified, found.settled, is_erased(run), notices(run)) == (False, False, True, [])
     assert found.charged == (entry == "open")
@@ -135,16 +135,16 @@ def test_without_a_key_it_erases_and_its_program_does_the_rest(
     assert erase_missed(run.study, here.folder / "state", here.folder / "counters", run.clock.now) == found.status
 
 
-def test_a_study_that_is_over_stays_as_it_ended(fast_path: Path) -> None:
-    run = Sites(sites.joint(SUM), fast_path).run()
+def test_a_study_that_is_over_stays_as_it_ended(tmp_path: Path) -> None:
+    run = Sites(sites.joint(SUM), tmp_path).run()
     run.stop("P1")
     found = abandon(run)
     assert (found.status.end, found.notified, found.settled) == ("released", True, True)
     assert (notices(run), run.at["P1"].entries()) == (["done"], ["released"])
 
 
-def test_the_key_of_another_site_is_refused_before_anything_is_done(fast_path: Path) -> None:
-    run = begun(SUM, fast_path, in_stage("setup"))
+def test_the_key_of_another_site_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+    run = begun(SUM, tmp_path, in_stage("setup"))
     key = run.at["P1"].folder / "P1.key"
     key.write_text(f"{sites.identity('P2').seed.hex()}\n")
     key.chmod(0o600)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +23,9 @@ STUDY = sites.joint(few_sums())
 
 
 @pytest.fixture(scope="module")
-def played(fast_folder: Path) -> Iterator[Sites]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """All parties have put in for the first sum, but for P1, which is about to and is corrupted."""
-    found = Sites(STUDY, Path(tempfile.mkdtemp(dir=fast_folder)))
+    found = Sites(STUDY, tmp_path_factory.mktemp("played"))
     yield found.run(until=lambda: found.facts("P2").get("stage") == "sum0")
     found.close()
 
@@ -120,8 +119,8 @@ def test_nobody_is_blamed_for_what_nobody_is_seen_to_have_made(
     assert not run.facts(C)["why"].startswith(f"{sender}:")
 
 
-def test_before_the_session_nothing_overlong_is_kept_either(fast_path: Path) -> None:
-    run = Sites(STUDY, fast_path)
+def test_before_the_session_nothing_overlong_is_kept_either(tmp_path: Path) -> None:
+    run = Sites(STUDY, tmp_path)
     run.relay.put(Frame(STUDY.digest, "P1", "P2", "envelope", 0, bytes(LONG)))
     run.begin("P2")
     run.turn("P2")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,16 +19,16 @@ from tests.support.refusals import refused
 
 
 @pytest.fixture(scope="module")
-def played(curator_run: Sites, fast_folder: Path) -> Iterator[Sites]:
-    run = Sites(curator_run.study, Path(tempfile.mkdtemp(dir=fast_folder)))
+def played(curator_run: Sites, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    run = Sites(curator_run.study, tmp_path_factory.mktemp("played"))
     yield run.run(until=lambda: len(run.frames()) > len(curator_run.frames()) // 2)
     run.close()
 
 
 @pytest.fixture
-def halfway(played: Sites, fast_path: Path) -> Iterator[Sites]:
+def halfway(played: Sites, tmp_path: Path) -> Iterator[Sites]:
     """A run in which P1 has mail to take."""
-    run = played.again(fast_path / "run")
+    run = played.again(tmp_path / "run")
     for going in run.going.values():
         going._flush()
     yield run

@@ -60,7 +60,7 @@ def bad(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bytes, ...]]:
 
 
 def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
-    bad: list[tuple[bytes, ...]], fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    bad: list[tuple[bytes, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = complaints.shares_to_disclose
 
@@ -69,7 +69,7 @@ def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
         return tuple(replace(x, b=bytes(32)) for x in shares) if dealt.b in bad else shares
 
     monkeypatch.setattr(complaints, "shares_to_disclose", disclosed)
-    run = Sites(sites.joint(SUM), fast_path).run()
+    run = Sites(sites.joint(SUM), tmp_path).run()
     assert run.releases() == {}
     why = run.going["charlie"]._site.actor.why
     assert (run.ends["charlie"], why.code) == ("aborted", "shares.disclosed_otherwise")
@@ -81,7 +81,7 @@ def test_a_dealer_that_opens_another_share_is_named_by_every_other_site(
 
 @pytest.mark.parametrize("answers", [True, False])
 def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_given_up(
-    answers: bool, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    answers: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """P1 sends P3 nothing: P3 waits for one deadline and accuses P1, and Charlie waits for P3 until then."""
     post, kept = Actor.send, {"Shares"} if answers else {"Shares", "Disclosed"}
@@ -91,7 +91,7 @@ def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_giv
             post(self, to, message)
 
     monkeypatch.setattr(Actor, "send", send)
-    run = Sites(sites.joint(ACCUSED, 4), fast_path)
+    run = Sites(sites.joint(ACCUSED, 4), tmp_path)
     run.run()
     if answers:
         assert set(run.ends.values()) == {"released"}
@@ -105,9 +105,9 @@ def test_a_dealer_that_sends_one_site_no_share_opens_it_or_is_the_one_who_is_giv
     assert not run.going["charlie"]._site.marks if answers else True
 
 
-def test_a_holder_that_is_back_after_the_deadline_of_its_dealer_accuses_it(fast_path: Path) -> None:
+def test_a_holder_that_is_back_after_the_deadline_of_its_dealer_accuses_it(tmp_path: Path) -> None:
     """Charlie still waits for the holder. Were the session over for it, it would be the one who is missing."""
-    run = Sites(sites.joint(ACCUSED, 4), fast_path, lambda name, x: HeldUp(x, lambda: False) if name == "P1" else x)
+    run = Sites(sites.joint(ACCUSED, 4), tmp_path, lambda name, x: HeldUp(x, lambda: False) if name == "P1" else x)
     run.run(until=lambda: run.facts("P1").get("stage") == "setup" and run.clock.now > sites.NOON)
     run.clock.now = sites.NOON + sites.MESSAGES + 1
     run.begin("P1")
@@ -118,7 +118,7 @@ def test_a_holder_that_is_back_after_the_deadline_of_its_dealer_accuses_it(fast_
 
 @pytest.mark.parametrize("stage", ["", "sum0", pytest.param("setup", marks=pytest.mark.slow)])
 def test_an_envelope_that_does_not_open_costs_no_site_its_release_or_its_view(
-    stage: str, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It comes in time, after the accusation, or in a sum, and P1's replay goes on without it as its live role did."""
     post, business = Channel._post, sites.AtHand.business
@@ -135,7 +135,7 @@ def test_an_envelope_that_does_not_open_costs_no_site_its_release_or_its_view(
     monkeypatch.setattr(sites.AtHand, "business", lambda self: replace(business(self), views=self.folder / "views"))
     options = {"keeps_seed": True}
     run = Sites(
-        sites.joint(ACCUSED, 4), fast_path, lambda name, x: HeldUp(x, passes) if name == "P1" else x, options=options
+        sites.joint(ACCUSED, 4), tmp_path, lambda name, x: HeldUp(x, passes) if name == "P1" else x, options=options
     )
     run.run()
     assert set(run.ends.values()) == {"released"}

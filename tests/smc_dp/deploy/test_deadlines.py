@@ -121,9 +121,9 @@ RARER = (
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=pytest.mark.slow if case in RARER else ()) for case in CASES]
 )
-def test_who_stays_away_is_waited_for_and_pays_for_what_left(case: str, fast_path: Path) -> None:
+def test_who_stays_away_is_waited_for_and_pays_for_what_left(case: str, tmp_path: Path) -> None:
     absence = CASES[case]
-    run = Sites(sites.joint(absence.stated), fast_path)
+    run = Sites(sites.joint(absence.stated), tmp_path)
     run.run(until=lambda: absence.when(run))
     run.away.add(absence.gone)
     run.run()
@@ -144,8 +144,8 @@ def test_who_stays_away_is_waited_for_and_pays_for_what_left(case: str, fast_pat
     assert all(len(run.at[name].entries()) == 1 for name in run.study.parties)
 
 
-def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: Path) -> None:
-    run = Sites(sites.joint(LINEAR), fast_path)
+def test_without_all_approvals_nothing_begins_and_nothing_is_charged(tmp_path: Path) -> None:
+    run = Sites(sites.joint(LINEAR), tmp_path)
     run.away.add("P2")
     run.run()
     assert run.ends == all_end("deadline", gone="P2")
@@ -155,8 +155,8 @@ def test_without_all_approvals_nothing_begins_and_nothing_is_charged(fast_path: 
     assert GREETINGS <= run.clock.now - sites.NOON <= GREETINGS + 15
 
 
-def test_a_clock_that_was_set_back_is_one_line(fast_path: Path) -> None:
-    run = Sites(sites.joint(LINEAR), fast_path)
+def test_a_clock_that_was_set_back_is_one_line(tmp_path: Path) -> None:
+    run = Sites(sites.joint(LINEAR), tmp_path)
     run.away.add("P2")
     run.begin("P1")
     run.turn("P1")
@@ -165,9 +165,9 @@ def test_a_clock_that_was_set_back_is_one_line(fast_path: Path) -> None:
         run.turn("P1")
 
 
-def test_a_ledger_that_cannot_be_read_ends_nothing(curator_run: Sites, fast_path: Path) -> None:
+def test_a_ledger_that_cannot_be_read_ends_nothing(curator_run: Sites, tmp_path: Path) -> None:
     """One line, and once it is there again the same command goes on."""
-    run = Sites(curator_run.study, fast_path)
+    run = Sites(curator_run.study, tmp_path)
     run.run(until=lambda: share_is_out(run, "P1"))
     ledger = run.at["P1"].ledger
     whole = ledger.read_bytes()
@@ -182,9 +182,9 @@ def test_a_ledger_that_cannot_be_read_ends_nothing(curator_run: Sites, fast_path
     assert run.at["P1"].entries() == ["released"]
 
 
-def test_who_was_away_takes_the_record_although_a_party_came_back_after_it(fast_path: Path) -> None:
+def test_who_was_away_takes_the_record_although_a_party_came_back_after_it(tmp_path: Path) -> None:
     """P3 vanishes and is given up; P1 is away when the record comes, and finds later letters of P3 before it."""
-    run = Sites(sites.joint(SUM), fast_path)
+    run = Sites(sites.joint(SUM), tmp_path)
     run.run(until=lambda: "sum1" in run.facts("P3").get("stage", ""))
     run.away.add("P3")
     run.run(until=lambda: bool(run.facts("P1").get("done")))
@@ -203,9 +203,9 @@ def test_who_was_away_takes_the_record_although_a_party_came_back_after_it(fast_
     assert len({run.releases()[name] for name in ("P1", "P2", "charlie")}) == 1
 
 
-def test_who_vanished_costs_one_deadline_and_is_waited_for_again_once_it_is_back(fast_path: Path) -> None:
+def test_who_vanished_costs_one_deadline_and_is_waited_for_again_once_it_is_back(tmp_path: Path) -> None:
     """Once as long as the study says, and not again for each sum that follows."""
-    study = Sites(sites.joint(few_sums(colluders=1), 4), fast_path)
+    study = Sites(sites.joint(few_sums(colluders=1), 4), tmp_path)
     study.run(lambda: study.facts("P4").get("stage") == "sum1")
     study.away.add("P4")
     study.run(lambda: study.facts(CURATOR_NAME)["stage"] == "sum3")
@@ -223,8 +223,8 @@ def test_who_vanished_costs_one_deadline_and_is_waited_for_again_once_it_is_back
     study.close()
 
 
-def test_a_refusal_is_heard_before_there_is_a_session(fast_path: Path) -> None:
-    study = Sites(sites.joint(BRITTLE_SUM), fast_path)
+def test_a_refusal_is_heard_before_there_is_a_session(tmp_path: Path) -> None:
+    study = Sites(sites.joint(BRITTLE_SUM), tmp_path)
     digest = study.study.digest
     for number, signer in enumerate(("P2", "P3")):  # the second is signed by somebody else
         notice = Notice.made(digest, b"", "P2", "refused", b"", sites.identity(signer))

@@ -50,10 +50,10 @@ def drafted(folder: Path) -> JointStudy:
 
 
 @pytest.mark.parametrize("what", ["description", "features"])
-def test_all_sites_have_the_same_release(what: str, fast_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_sites_have_the_same_release(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if what == "description":
         monkeypatch.setattr(sites, "rows", numbers)
-    run = Sites(sites.joint(DESCRIBED) if what == "description" else drafted(fast_path), fast_path).run()
+    run = Sites(sites.joint(DESCRIBED) if what == "description" else drafted(tmp_path), tmp_path).run()
     assert sites.by_link(run.frames()) == sites.simulated(run)  # bit for bit what one process makes of these seeds
     assert {run.ends[name] for name in run.study.names} == {"released"}
     assert len(set(run.releases().values())) == 1
@@ -75,12 +75,12 @@ def test_all_sites_have_the_same_release(what: str, fast_path: Path, monkeypatch
     ("method", "label"), [("logistic", {"classes": ["0", "1"]}), ("linear", {"range": [0, 1]})], ids=str
 )
 def test_all_sites_have_the_same_figures_after_a_drop_out(
-    fast_path: Path, method: str, label: dict[str, list[Any]]
+    tmp_path: Path, method: str, label: dict[str, list[Any]]
 ) -> None:
     said = sites.newton(colluders=0, dropouts=1)
     bounds = {**sites.BOUNDS, "label": {"column": "y", **label}}
     study = sites.joint({**said, "method": {"name": method, "adjacency": "replace"}, "bounds": bounds})
-    run = Sites(study, fast_path)
+    run = Sites(study, tmp_path)
     run.run(until=lambda: run.facts("P1").get("stage") == "sum2")
     run.away.add("P3")
     run.run()

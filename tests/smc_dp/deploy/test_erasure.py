@@ -144,11 +144,11 @@ def _in_the_middle(run: Sites) -> bool:
     [*EVERYDAY, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
 )
 def test_no_secret_outlives_its_session(
-    study: str, exit: Callable[[Sites], None], fast_path: Path, secrets: Secrets, monkeypatch: pytest.MonkeyPatch
+    study: str, exit: Callable[[Sites], None], tmp_path: Path, secrets: Secrets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = under_way(study, fast_path, secrets)
+    run = under_way(study, tmp_path, secrets)
     assert set(IN_MEMORY) <= set(left_at(run, "P1", secrets))  # what is looked for can be found
-    assert opened_copies(run, "P1", secrets, fast_path / "newest") == [len(secrets.copies["P1"]) - 1]
+    assert opened_copies(run, "P1", secrets, tmp_path / "newest") == [len(secrets.copies["P1"]) - 1]
     if exit is refunded:
         monkeypatch.setattr(steps, "admit_inputs", lambda *said: {})
     told: dict[str, dict[str, int]] = {}
@@ -161,14 +161,14 @@ def test_no_secret_outlives_its_session(
     assert not any(told.values()), "who tells others has erased before"
     for name in run.ends:
         assert len(secrets.copies[name]) > 5
-        assert not opened_copies(run, name, secrets, fast_path / name)
+        assert not opened_copies(run, name, secrets, tmp_path / name)
 
 
 @pytest.mark.parametrize("study", with_slow(["linear", "pathak2010", "sum"], "linear", "sum"))
-def test_every_kind_of_secret_is_found_while_a_session_goes_on(study: str, fast_path: Path, secrets: Secrets) -> None:
+def test_every_kind_of_secret_is_found_while_a_session_goes_on(study: str, tmp_path: Path, secrets: Secrets) -> None:
     """At each participant: a search that could find nothing would prove nothing."""
     found, looks = defaultdict[str, set[str]](set), [0]
-    run = under_way(study, fast_path, secrets)
+    run = under_way(study, tmp_path, secrets)
 
     def look() -> bool:
         looks[0] += 1
@@ -184,9 +184,9 @@ def test_every_kind_of_secret_is_found_while_a_session_goes_on(study: str, fast_
     assert set(had) == set(run.study.names)
 
 
-def test_what_was_added_to_sums_that_are_over_is_gone(fast_path: Path, secrets: Secrets) -> None:
+def test_what_was_added_to_sums_that_are_over_is_gone(tmp_path: Path, secrets: Secrets) -> None:
     """Numbers and noise, and what the noise was drawn with; those of the sum that is open are there."""
-    run = under_way("sum", fast_path, secrets)
+    run = under_way("sum", tmp_path, secrets)
     run.run(until=lambda: run.facts("P1")["stage"] == "sum2")
     before = {kind: set(values) for kind, values in secrets.by_name["P1"].items() if kind == "inputs"}
     noise = {"noise": {sites.coins("P1").home.fork(f"sum {r}").key for r in (0, 1, 2)}}
@@ -198,9 +198,9 @@ def test_what_was_added_to_sums_that_are_over_is_gone(fast_path: Path, secrets: 
     assert "inputs" in found_in(contents, secrets.by_name["P1"])
 
 
-def test_of_the_mean_a_party_keeps_what_later_stages_use(fast_path: Path, secrets: Secrets) -> None:
+def test_of_the_mean_a_party_keeps_what_later_stages_use(tmp_path: Path, secrets: Secrets) -> None:
     """In the last stage its size and its noise are gone, from memory too, and its weights are there."""
-    run = under_way("pathak2010", fast_path, secrets)
+    run = under_way("pathak2010", tmp_path, secrets)
     site = run.going["P2"]._site
     assert site
     mine = site.actor.inputs[1]
@@ -217,8 +217,8 @@ def own_numbers(run: Sites, name: str, mine: Any) -> Mapping[str, int]:
 
 
 @pytest.mark.parametrize("study", with_slow(["linear", "one sum"], "one sum"))
-def test_whoever_waits_for_the_record_keeps_nothing_secret(study: str, fast_path: Path, secrets: Secrets) -> None:
-    run = under_way(study, fast_path, secrets)
+def test_whoever_waits_for_the_record_keeps_nothing_secret(study: str, tmp_path: Path, secrets: Secrets) -> None:
+    run = under_way(study, tmp_path, secrets)
     run.run(until=lambda: bool(run.facts("P1").get("done")))
     assert run.facts("P1")["end"] is None
     assert left_at(run, "P1", secrets) == {}
@@ -227,9 +227,9 @@ def test_whoever_waits_for_the_record_keeps_nothing_secret(study: str, fast_path
     assert sites.ends(run) == ["released"] * 4
 
 
-def test_what_a_view_takes_is_kept_until_the_end_and_no_longer(fast_path: Path, secrets: Secrets) -> None:
+def test_what_a_view_takes_is_kept_until_the_end_and_no_longer(tmp_path: Path, secrets: Secrets) -> None:
     run = Sites(
-        sites.joint(STUDIES["pathak2010"]), fast_path, kind=partial(WatchedStore, secrets), options={"keeps_seed": True}
+        sites.joint(STUDIES["pathak2010"]), tmp_path, kind=partial(WatchedStore, secrets), options={"keeps_seed": True}
     )
     run.run(until=lambda: bool(run.facts("P1").get("done")))
     assert set(IN_MEMORY) <= set(left_at(run, "P1", secrets))

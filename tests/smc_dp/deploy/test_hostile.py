@@ -105,9 +105,9 @@ def run_with(mutant: Mutant, folder: Path) -> Sites:
 
 
 @pytest.mark.parametrize("what", STOPS)
-def test_what_is_changed_on_the_way_stops_the_reader_by_its_own_rule(what: str, fast_path: Path) -> None:
+def test_what_is_changed_on_the_way_stops_the_reader_by_its_own_rule(what: str, tmp_path: Path) -> None:
     mutant = STOPS[what]
-    run = run_with(mutant, fast_path)
+    run = run_with(mutant, tmp_path)
     why = run.facts(mutant.reader)["why"]
     assert run.ends[mutant.reader] in ("aborted", "deadline"), run.said[mutant.reader]
     assert run.facts(mutant.reader)["code"] == mutant.code, why
@@ -131,11 +131,11 @@ LEFT_OUT = r"ignored a malformed status message of 'P2'|ignored a status message
 
 
 @pytest.mark.parametrize("reader", ["P1", pytest.param("charlie", marks=pytest.mark.slow)])
-def test_what_is_made_up_beside_the_mail_changes_nothing(reader: str, curator_run: Sites, fast_path: Path) -> None:
+def test_what_is_made_up_beside_the_mail_changes_nothing(reader: str, curator_run: Sites, tmp_path: Path) -> None:
     """All of it comes with P2's greeting, each under a number of its own."""
     made = [make(Frame("", "", "", "envelope", 0, b""))[1] for make in NO_EFFECT.values()]
     forged = [replace(p, number=p.number + at) if p.lane in ("notice", "refusal") else p for at, p in enumerate(made)]
-    run = Sites(STUDY, fast_path)
+    run = Sites(STUDY, tmp_path)
     change = GREETING.becomes(besides(*forged))
     run.between = lambda name, way: HubCarrier(way, change) if name == reader else way
     run.run()
@@ -145,25 +145,25 @@ def test_what_is_made_up_beside_the_mail_changes_nothing(reader: str, curator_ru
     assert len(left_out) == sum(p.lane in ("notice", "refusal") for p in forged)
 
 
-def test_who_is_done_ends_nothing_any_more(curator_run: Sites, fast_path: Path) -> None:
+def test_who_is_done_ends_nothing_any_more(curator_run: Sites, tmp_path: Path) -> None:
     done = At("P2", "public", "notice", 0)
-    run = Sites(STUDY, fast_path)
+    run = Sites(STUDY, tmp_path)
     change = done.becomes(lambda p: [said(STUDY, "P2", "aborted", SESSION), p])
     run.between = lambda name, way: HubCarrier(way, change)
     assert sites.stage_result(run.run()) == sites.stage_result(curator_run)
 
 
-def test_where_parties_may_vanish_a_party_ends_nothing_for_all(sum_run: Sites, fast_path: Path) -> None:
+def test_where_parties_may_vanish_a_party_ends_nothing_for_all(sum_run: Sites, tmp_path: Path) -> None:
     study = sum_run.study
     session = study.session(sites.approvals(study)).id
     change = GREETING.becomes(besides(said(study, "P2", "aborted", session)))
-    run = Sites(study, fast_path)
+    run = Sites(study, tmp_path)
     run.between = lambda name, way: HubCarrier(way, change) if name in ("P1", "P3") else way
     assert sites.stage_result(run.run()) == sites.stage_result(sum_run)
 
 
-def test_evidence_is_kept_of_what_stopped_a_site(fast_path: Path) -> None:
-    run = run_with(STOPS["two letters of one number"], fast_path)
+def test_evidence_is_kept_of_what_stopped_a_site(tmp_path: Path) -> None:
+    run = run_with(STOPS["two letters of one number"], tmp_path)
     one, other = (p for p in map(Frame.decode, run.evidence("P1")) if LETTER.is_of(p))
     assert one.digest != other.digest
     assert any(p.lane == "notice" and p.sender == "P1" and b'"aborted"' in p.body for p in run.frames())

@@ -146,13 +146,13 @@ def plans(frames: Sequence[Frame], names: Sequence[str], runs: int, others: int)
 
 @pytest.mark.slow
 def test_ten_runs_with_kills_everywhere_leave_what_one_without_leaves(
-    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    curator_run: Sites, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frames, met = curator_run.frames(), set[str]()
     for number, places in enumerate(plans(frames, curator_run.study.names, RUNS, OTHERS)):
         fate = Fate(places)
         with monkeypatch.context() as patch:
-            run = mortal(curator_run, fast_path / str(number), fate, patch)
+            run = mortal(curator_run, tmp_path / str(number), fate, patch)
         assert sites.stage_result(run) == sites.stage_result(curator_run)
         assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
         met |= {place for death in fate.deaths for place in death}
@@ -162,21 +162,21 @@ def test_ten_runs_with_kills_everywhere_leave_what_one_without_leaves(
 
 
 def test_dead_between_a_commit_and_its_send_a_site_sends_what_it_committed(
-    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    curator_run: Sites, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Coins are the system's, so that nothing is made twice by chance."""
     fate = Fate([f"{COMMITTED}: envelope 0 from P2 to public"])
-    run = mortal(curator_run, fast_path, fate, monkeypatch, coins=None)
+    run = mortal(curator_run, tmp_path, fate, monkeypatch, coins=None)
     assert sites.ends(run) == ["released"] * 4
     assert len(fate.deaths) == 1
 
 
 def test_dead_between_two_things_that_belong_together_a_site_does_the_second(
-    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    curator_run: Sites, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its charge and its first state; a state and the number of it; its release and the end of its study."""
     fate = Fate([f"{CHARGED}: P1", f"{UNCOUNTED}: P1 3", f"{WRITTEN}: P2", f"{WRITTEN}: charlie"])
-    run = mortal(curator_run, fast_path, fate, monkeypatch)
+    run = mortal(curator_run, tmp_path, fate, monkeypatch)
     assert sites.stage_result(run) == sites.stage_result(curator_run)
     assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
     assert not fate.left

@@ -75,9 +75,9 @@ def another(run: Sites, folder: Path, said: str = "next", **stated: Any) -> Site
 
 
 @pytest.fixture
-def ended(curator_run: Sites, fast_path: Path) -> Sites:
+def ended(curator_run: Sites, tmp_path: Path) -> Sites:
     """A study that is over, whose sites the test may use for the next."""
-    return another(curator_run, fast_path / "next")
+    return another(curator_run, tmp_path / "next")
 
 
 def made(run: Sites, name: str) -> list[Frame]:
@@ -100,7 +100,7 @@ def test_no_message_of_a_party_leaves_before_enough_witnesses_have_seen_its_char
 
 
 @pytest.mark.parametrize("charged", [0, 1, 2])
-def test_a_copy_from_before_a_charge_is_refused_in_the_next_study(charged: int, ended: Sites, fast_path: Path) -> None:
+def test_a_copy_from_before_a_charge_is_refused_in_the_next_study(charged: int, ended: Sites, tmp_path: Path) -> None:
     """Its last charge is not in it, and others may have been added since."""
     ledger = ended.at["P1"].ledger
     ledger.unlink()
@@ -121,10 +121,10 @@ def test_a_ledger_that_goes_on_is_witnessed_in_the_next_study(ended: Sites) -> N
 
 
 def test_a_lost_ledger_goes_on_once_it_counts_what_others_have_seen(
-    ended: Sites, fast_path: Path, capsys: pytest.CaptureFixture[str]
+    ended: Sites, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By the commands of the owner and of P2. Without P2's heads the whole budget is charged, and no study fits."""
-    ledger, study, seen = ended.at["P1"].ledger, fast_path / "study.toml", fast_path / "seen"
+    ledger, study, seen = ended.at["P1"].ledger, tmp_path / "study.toml", tmp_path / "seen"
     given = ["--party", f"P1={sites.identity('P1').public.hex()}"]
     ledger.unlink()
     Ledger.create(ledger, Fraction(5), Fraction(1, 100)).close()
@@ -132,7 +132,7 @@ def test_a_lost_ledger_goes_on_once_it_counts_what_others_have_seen(
     with own_witness(ended.root / "P2" / "counters", sites.identity("P2").public, time.time) as witness:
         assert main(["ledger", "witness", str(witness.path), *given, "--all"]) == 0
     seen.write_text(capsys.readouterr().out)
-    alone = shutil.copy(ledger, fast_path / "alone")
+    alone = shutil.copy(ledger, tmp_path / "alone")
     assert main(["ledger", "recover", str(alone), *given]) == 0
     assert main(["ledger", "check", str(alone), "--epsilon", "0.001"]) == 1
     assert main(["ledger", "recover", str(ledger), *given, "--seen", str(seen)]) == 2
@@ -164,8 +164,8 @@ def silent(folder: Path, **stated: Any) -> Sites:
     return run
 
 
-def test_too_few_witnesses_end_the_study_without_a_charge_and_are_named(fast_path: Path) -> None:
-    run = silent(fast_path, witnesses_needed=3).run()
+def test_too_few_witnesses_end_the_study_without_a_charge_and_are_named(tmp_path: Path) -> None:
+    run = silent(tmp_path, witnesses_needed=3).run()
     for name in ("P1", "P2"):
         assert run.facts(name)["code"] == "witnesses.silent"
         assert "P3" in run.facts(name)["why"]
@@ -174,16 +174,16 @@ def test_too_few_witnesses_end_the_study_without_a_charge_and_are_named(fast_pat
     assert not any(p.lane == "envelope" and p.sender in ("P1", "P2") for p in run.frames())
 
 
-def test_with_enough_witnesses_the_others_are_waited_for_so_long_that_no_greeting_is_late(fast_path: Path) -> None:
-    run = silent(fast_path)
+def test_with_enough_witnesses_the_others_are_waited_for_so_long_that_no_greeting_is_late(tmp_path: Path) -> None:
+    run = silent(tmp_path)
     run.run(until=lambda: any(p.lane == "envelope" and p.sender == "P1" for p in run.frames()))
     assert GREETINGS / 2 <= run.clock.now - sites.NOON <= GREETINGS / 2 + 15
     run.away.clear()
     assert sites.ends(run.run()) == ["released"] * 4  # it is back before the others give up
 
 
-def test_a_party_whose_charge_no_witness_cosigns_is_refunded(fast_path: Path) -> None:
-    run = Sites(STUDY, fast_path)
+def test_a_party_whose_charge_no_witness_cosigns_is_refunded(tmp_path: Path) -> None:
+    run = Sites(STUDY, tmp_path)
     run.run(until=lambda: any(p.lane == "head" for p in made(run, "P1")))
     run.away.update({"P2", "P3", CURATOR_NAME})
     run.run()
@@ -192,11 +192,11 @@ def test_a_party_whose_charge_no_witness_cosigns_is_refunded(fast_path: Path) ->
     assert not any((p.sender, p.lane) == ("P1", "envelope") for p in run.frames())
 
 
-def test_a_witness_that_another_study_has_moved_is_asked_again(fast_path: Path) -> None:
-    run = Sites(sites.joint({**LINEAR, "witnesses_needed": 3}), fast_path)
+def test_a_witness_that_another_study_has_moved_is_asked_again(tmp_path: Path) -> None:
+    run = Sites(sites.joint({**LINEAR, "witnesses_needed": 3}), tmp_path)
     run.run(until=lambda: any((p.to, p.lane) == ("P1", "seen") for p in made(run, "P2")))
     request = HeadRequest.make(read_history(run.at["P1"].ledger), sites.identity("P1"))
-    with own_witness(fast_path / "P2" / "counters", sites.identity("P2").public, time.time) as witness:
+    with own_witness(tmp_path / "P2" / "counters", sites.identity("P2").public, time.time) as witness:
         witness.cosign(request, sites.identity("P1").public)
     run.run()
     assert sites.ends(run) == ["released"] * 4
@@ -212,10 +212,10 @@ def checked(run: Sites, ledger: Path, **stated: Any) -> int:
     return main(["ledger", "check", str(ledger), "--study", str(file), "--state", str(run.root / "P1" / "state")])
 
 
-def test_a_ledger_is_checked_against_the_heads_of_a_study(fast_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_ledger_is_checked_against_the_heads_of_a_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """P3 is silent. A later entry does no harm, and a copy from before the charge lacks what others have seen."""
-    run = silent(fast_path)
-    ledger, before = run.at["P1"].ledger, Path(shutil.copy(run.at["P1"].ledger, fast_path / "before"))
+    run = silent(tmp_path)
+    ledger, before = run.at["P1"].ledger, Path(shutil.copy(run.at["P1"].ledger, tmp_path / "before"))
     run.run(until=lambda: any(p.lane == "envelope" and p.sender == "P1" for p in run.frames()))
     charge(ledger)
     own = OwnHeads.read(run.study, "P1", run.root / "P1" / "state")
@@ -227,8 +227,8 @@ def test_a_ledger_is_checked_against_the_heads_of_a_study(fast_path: Path, capsy
     assert "FAILED" in capsys.readouterr().out
 
 
-def test_a_study_that_too_few_have_cosigned_fails_the_check(fast_path: Path) -> None:
-    run = silent(fast_path, witnesses_needed=3).run()
+def test_a_study_that_too_few_have_cosigned_fails_the_check(tmp_path: Path) -> None:
+    run = silent(tmp_path, witnesses_needed=3).run()
     assert checked(run, run.at["P1"].ledger, witnesses_needed=3) == 1
 
 
@@ -250,13 +250,13 @@ def longer(run: Sites, name: str) -> Path:
     return ledger
 
 
-def test_no_word_of_a_witness_refuses_a_ledger(fast_path: Path) -> None:
+def test_no_word_of_a_witness_refuses_a_ledger(tmp_path: Path) -> None:
     """P2 says that P1 has signed more: without P1's signature that is silence."""
-    run = Sites(sites.joint({**LINEAR, "witnesses_needed": 3}), fast_path)
+    run = Sites(sites.joint({**LINEAR, "witnesses_needed": 3}), tmp_path)
     mallory, p1 = sites.identity("P2"), sites.identity("P1")
     note = head_of(mallory, longer(run, "P1")).note
     renamed = note.text.replace(mallory.public.hex(), p1.public.hex())
-    with Witness.create(fast_path / "made.witness", "made") as witness:
+    with Witness.create(tmp_path / "made.witness", "made") as witness:
         for forged in (note, replace(note, text=renamed)):
             witness._connection.execute(
                 "REPLACE INTO heads VALUES (1, ?, ?)", (f"smc-dp.ledger/{p1.public.hex()}", b"")
@@ -273,8 +273,8 @@ def test_no_word_of_a_witness_refuses_a_ledger(fast_path: Path) -> None:
     assert (run.ends["P1"], run.facts("P1")["code"]) == ("deadline", "witnesses.silent")
 
 
-def test_a_witness_moves_by_the_owners_signature_alone(fast_path: Path) -> None:
-    run = Sites(STUDY, fast_path)
+def test_a_witness_moves_by_the_owners_signature_alone(tmp_path: Path) -> None:
+    run = Sites(STUDY, tmp_path)
     request = head_of(sites.identity("P2"), longer(run, "P1"), study=STUDY.digest)
     owner = sites.identity("P1").public.hex()
     forged = replace(request, note=replace(request.note, text=request.note.text.replace(
@@ -284,25 +284,25 @@ def test_a_witness_moves_by_the_owners_signature_alone(fast_path: Path) -> None:
         run.begin(name)
         run.turn(name)
         run.turn(name)
-    assert seen_by(fast_path, "P3") == 0
+    assert seen_by(tmp_path, "P3") == 0
     (answer,) = (p for p in run.frames() if (p.sender, p.to, p.lane) == ("P3", "P1", "cosigned"))
     assert answer.body == b""
 
 
-def test_a_head_for_another_study_is_not_cosigned(fast_path: Path) -> None:
-    run = Sites(STUDY, fast_path)
+def test_a_head_for_another_study_is_not_cosigned(tmp_path: Path) -> None:
+    run = Sites(STUDY, tmp_path)
     put(run, "P1", "P3", "head", head_of(sites.identity("P1"), run.at["P1"].ledger, study="a" * 64).encode())
     run.begin("P3")
     for _ in range(3):
         run.turn("P3")
-    assert seen_by(fast_path, "P3") == 0
+    assert seen_by(tmp_path, "P3") == 0
 
 
-def test_what_a_witness_has_said_is_for_one_approval_of_one_party(fast_path: Path) -> None:
+def test_what_a_witness_has_said_is_for_one_approval_of_one_party(tmp_path: Path) -> None:
     own, p1, p2 = sites.approval(STUDY, "P1"), sites.identity("P1"), sites.identity("P2")
-    ledger = fast_path / "ledger"
+    ledger = tmp_path / "ledger"
     Ledger.create(ledger, Fraction(1)).close()
-    with Witness.create(fast_path / "w", "w") as witness:
+    with Witness.create(tmp_path / "w", "w") as witness:
         witness.cosign(head_of(p1, ledger), p1.public)
         body = encode_seen(witness, own, p1.public, p2)
         assert WitnessStatement.read(body, p2.public, own, p1.public).last.size == 1
@@ -323,7 +323,7 @@ def test_what_a_witness_has_said_is_for_one_approval_of_one_party(fast_path: Pat
         for content, identity, approval in changed:
             with pytest.raises(InputError):
                 WitnessStatement.read(content, identity, approval, p1.public)
-        by_identity = Witness.create(fast_path / "x", "x")
+        by_identity = Witness.create(tmp_path / "x", "x")
         by_identity._connection.execute("UPDATE witness SET seed = ?", (p2.seed,))
         with by_identity, refused("witnesses.no_statement"):  # its identity key is no witness's key
             WitnessStatement.read(encode_seen(by_identity, own, p1.public, p2), p2.public, own, p1.public)
@@ -341,9 +341,9 @@ def test_a_cosignature_of_an_earlier_session_does_not_count(ended: Sites) -> Non
     assert heads.own.cosigned == []
 
 
-def test_a_head_without_the_cosignature_of_its_witness_does_not_count(fast_path: Path) -> None:
+def test_a_head_without_the_cosignature_of_its_witness_does_not_count(tmp_path: Path) -> None:
     """Whoever carries frames hands P1's head back as it was."""
-    run = Sites(STUDY, fast_path)
+    run = Sites(STUDY, tmp_path)
     run.run(until=lambda: any(p.lane == "head" for p in made(run, "P1")))
     run.away.update({"P2", "P3", CURATOR_NAME})
     (request,) = (HeadRequest.read(p.body) for p in made(run, "P1") if (p.to, p.lane) == ("P2", "head"))
@@ -443,19 +443,19 @@ class Following:
 
 
 @pytest.fixture
-def following(fast_path: Path, capsys: pytest.CaptureFixture[str]) -> Following:
-    home = Home(fast_path)
+def following(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Following:
+    home = Home(tmp_path)
     Ledger.create(home.ledger, Fraction(1), Fraction(1, 10**4)).close()
-    older = Path(shutil.copy(home.ledger, fast_path / "older"))
+    older = Path(shutil.copy(home.ledger, tmp_path / "older"))
     charge(home.ledger)
-    newest = Path(shutil.copy(home.ledger, fast_path / "newest"))
-    with Witness.create(fast_path / "south.witness", "south") as witness:
+    newest = Path(shutil.copy(home.ledger, tmp_path / "newest"))
+    with Witness.create(tmp_path / "south.witness", "south") as witness:
         witness.cosign(head_of(NORTH, home.ledger), NORTH.public)
         relay = home.relay(witness, "south")
     shutil.copy(older, home.ledger)
     with refused("head.seen_further", name="south"):
         home.join(relay, "study.north.state")
-    study = fast_path / "following.toml"
+    study = tmp_path / "following.toml"
     study.write_text(text().replace("Readmission", "Mortality"))
     return Following(home, study, older, newest, capsys)
 
@@ -571,20 +571,20 @@ def test_frames_are_read_by_lane(following: Following) -> None:
 
 
 @pytest.mark.slow
-def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness_through_join(fast_path: Path) -> None:
+def test_an_older_ledger_is_refused_in_100_of_100_trials_by_any_one_witness_through_join(tmp_path: Path) -> None:
     """One of three witnesses has seen the ledger at one of nine sizes; all others are silent. The ledger that is put
     back has fewer entries, or as many of which the last are others.
     """
-    draw, home, refusals = Stream.insecure_from_seed(1), Home(fast_path), 0
+    draw, home, refusals = Stream.insecure_from_seed(1), Home(tmp_path), 0
     Ledger.create(home.ledger, Fraction(1), Fraction(1, 10**4)).close()
     copies: dict[int, Path] = {}
     seen: dict[tuple[str, int], Path] = {}
-    witnesses = {name: Witness.create(fast_path / f"{name}.witness", name) for name in OTHERS}
+    witnesses = {name: Witness.create(tmp_path / f"{name}.witness", name) for name in OTHERS}
     for size in range(1, 10):
-        copies[size] = Path(shutil.copy(home.ledger, fast_path / f"{size}.ledger"))
+        copies[size] = Path(shutil.copy(home.ledger, tmp_path / f"{size}.ledger"))
         for name, witness in witnesses.items():
             witness.cosign(head_of(NORTH, home.ledger, size - 1), NORTH.public)
-            seen[name, size] = Path(shutil.copy(witness.path, fast_path / f"{name}.{size}.witness"))
+            seen[name, size] = Path(shutil.copy(witness.path, tmp_path / f"{name}.{size}.witness"))
         charge(home.ledger)
     for trial in range(100):
         name, size = OTHERS[draw.below(3)], 2 + draw.below(8)

@@ -24,8 +24,8 @@ def test_every_link_carries_what_the_simulator_sends(of: str, request: pytest.Fi
     assert [run.at[name].entries() for name in run.study.parties] == [["released"]] * 3
 
 
-def test_so_it_is_when_a_party_vanishes_in_the_middle(fast_path: Path) -> None:
-    run = Sites(sites.joint(sites.few_sums()), fast_path)
+def test_so_it_is_when_a_party_vanishes_in_the_middle(tmp_path: Path) -> None:
+    run = Sites(sites.joint(sites.few_sums()), tmp_path)
     run.run(until=lambda: "sum1" in {e.stage for e in sites.sent(run, "P3")})
     run.away.add("P3")
     run.run()
@@ -36,8 +36,8 @@ def test_so_it_is_when_a_party_vanishes_in_the_middle(fast_path: Path) -> None:
     assert len(set(run.releases().values())) == 1
 
 
-def test_who_begins_anew_again_and_again_sends_the_same(curator_run: Sites, fast_path: Path) -> None:
-    run = Flaky(curator_run.study, fast_path)
+def test_who_begins_anew_again_and_again_sends_the_same(curator_run: Sites, tmp_path: Path) -> None:
+    run = Flaky(curator_run.study, tmp_path)
     run.draws = Stream.insecure_from_seed("begun anew")
     run.run()
     assert run.begun > 20
@@ -58,8 +58,8 @@ class Flaky(Sites):
         super().turn(name)
 
 
-def test_the_randomness_of_a_site_is_the_systems_unless_it_is_given(curator_run: Sites, fast_path: Path) -> None:
-    run = Sites(curator_run.study, fast_path, options={"coins": None}).run()
+def test_the_randomness_of_a_site_is_the_systems_unless_it_is_given(curator_run: Sites, tmp_path: Path) -> None:
+    run = Sites(curator_run.study, tmp_path, options={"coins": None}).run()
     first, second = sites.by_link(run.frames()), sites.by_link(curator_run.frames())
     assert first.keys() == second.keys()
     assert all(one != other for link in first for one, other in zip(first[link], second[link], strict=False))

@@ -243,10 +243,10 @@ def test_a_party_hears_what_it_gains_before_it_has_sent_anything(tmp_path: Path)
 
 
 def test_a_site_logs_the_code_of_an_error_of_its_carrier_and_its_owner_has_the_text(
-    fast_path: Path, heard: Heard
+    tmp_path: Path, heard: Heard
 ) -> None:
     study = sites.joint(sites.PRR_MEAN)
-    run = Sites(study, fast_path, between=lambda name, carrier: Failing(carrier.relay, name, study.digest))
+    run = Sites(study, tmp_path, between=lambda name, carrier: Failing(carrier.relay, name, study.digest))
     run.begin(study.parties[0])
     run.turn(study.parties[0])
     assert any(CELL in line for line in run.said[study.parties[0]])

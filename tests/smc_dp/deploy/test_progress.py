@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -30,9 +29,9 @@ STUDIES: Mapping[str, Mapping[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def played(fast_folder: Path) -> Iterator[Sites]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """The run of four parties as far as that P1 is in the first sum."""
-    run = Sites(sites.joint(newton(dropouts=1), 4), Path(tempfile.mkdtemp(dir=fast_folder)))
+    run = Sites(sites.joint(newton(dropouts=1), 4), tmp_path_factory.mktemp("played"))
     yield run.run(until=lambda: run.facts("P1").get("stage") == "sum0")
     run.close()
 
@@ -46,12 +45,12 @@ def test_status_messages_of_those_who_end_first_start_no_clock_again(gone: tuple
 
 
 @pytest.mark.parametrize("start", ["slow", "again"])
-def test_junk_in_each_look_from_the_start_does_not_make_a_holder_late(start: str, fast_path: Path) -> None:
+def test_junk_in_each_look_from_the_start_does_not_make_a_holder_late(start: str, tmp_path: Path) -> None:
     """P4 is silent and P2 sends junk: P1 and P3 accuse P4 after one deadline, before Charlie would give them up. P1
     gets the last approval and all greetings with one look, after the others have waited half a deadline for what it
     has seen of their ledgers, or is started again between them.
     """
-    run = Sites(sites.joint(newton(dropouts=1), 4), fast_path)
+    run = Sites(sites.joint(newton(dropouts=1), 4), tmp_path)
     if start == "slow":
         run.away.update({"P1", "P4"})
         run.run(until=lambda: sum(frame.lane == "approval" for frame in run.frames()) == 3)
@@ -72,9 +71,9 @@ def test_junk_in_each_look_from_the_start_does_not_make_a_holder_late(start: str
     assert {mark.sender for mark in site_of(run, CURATOR_NAME).actor.marks} == {"P2", "P4"}
 
 
-def test_junk_in_each_look_does_not_put_off_a_deadline_of_charlie_who_begins_last(fast_path: Path) -> None:
+def test_junk_in_each_look_does_not_put_off_a_deadline_of_charlie_who_begins_last(tmp_path: Path) -> None:
     """P4 is silent, P2 and P3 send junk. Charlie gets the last approval and all greetings with one look."""
-    run = Sites(sites.joint(newton(dropouts=1), 4), fast_path)
+    run = Sites(sites.joint(newton(dropouts=1), 4), tmp_path)
     run.away.update({CURATOR_NAME, "P4"})
     run.run(until=lambda: sum(frame.lane == "approval" for frame in run.frames()) == 3)
     run.begin(CURATOR_NAME)
@@ -105,9 +104,9 @@ def test_junk_in_each_look_does_not_put_off_a_deadline_of_charlie_who_begins_las
     ],
 )
 def test_whatever_is_sent_every_site_ends_in_time(
-    parties: int, corrupted: tuple[str, ...], stage: str, fast_path: Path
+    parties: int, corrupted: tuple[str, ...], stage: str, tmp_path: Path
 ) -> None:
-    run = Sites(sites.joint(newton(colluders=len(corrupted), dropouts=1), parties), fast_path)
+    run = Sites(sites.joint(newton(colluders=len(corrupted), dropouts=1), parties), tmp_path)
     honest = next(name for name in run.study.parties if name not in corrupted)
     run.run(until=lambda: run.facts(honest).get("stage") == stage)
     act_and_end(run, corrupted, Stream.insecure_from_seed(f"{parties} {corrupted} {stage}"), silent=stage == "sum1")
@@ -121,11 +120,9 @@ OF_EVERY_PROGRAM = [
 
 
 @pytest.mark.parametrize(("stated", "corrupted", "read"), OF_EVERY_PROGRAM)
-def test_sites_of_every_program_end_in_time(
-    stated: str, corrupted: tuple[str, ...], read: int, fast_path: Path
-) -> None:
+def test_sites_of_every_program_end_in_time(stated: str, corrupted: tuple[str, ...], read: int, tmp_path: Path) -> None:
     """Where no party may be lost, too: the last party, or a corrupted one, falls silent, or sends what it likes."""
-    run = Sites(sites.joint(STUDIES[stated], 4), fast_path)
+    run = Sites(sites.joint(STUDIES[stated], 4), tmp_path)
     honest = next(name for name in run.study.parties if name not in corrupted)
     run.run(until=lambda: run.facts(honest).get("read", 0) >= read)
     act_and_end(run, corrupted, Stream.insecure_from_seed(f"{stated} {corrupted} {read}"), silent=not corrupted)
@@ -144,9 +141,9 @@ def act_and_end(run: Sites, corrupted: tuple[str, ...], draws: Stream, *, silent
     assert not found.late(run), (found, found.late(run))
 
 
-def test_all_approvals_are_waited_for_as_long_as_one(fast_path: Path) -> None:
+def test_all_approvals_are_waited_for_as_long_as_one(tmp_path: Path) -> None:
     """An approval that comes shortly before the deadline does not postpone it."""
-    run = Sites(sites.joint(newton(dropouts=1), 4), fast_path)
+    run = Sites(sites.joint(newton(dropouts=1), 4), tmp_path)
     run.begin("P1")
     run.away.update({"P2", "P3", "P4", CURATOR_NAME})
     rounds = iter(["", "", "P2", "", "", "", "P3"] + [""] * 9)
@@ -232,11 +229,11 @@ class StatusFirstCarrier(PromptCarrier):
         """Everything is brought again and again."""
 
 
-def test_a_sum_that_is_given_up_is_charged_to_nobody(fast_path: Path) -> None:
+def test_a_sum_that_is_given_up_is_charged_to_nobody(tmp_path: Path) -> None:
     """Two of five masked inputs come too late, so Charlie has it signed that the sum is nobody's, and stops: long
     before the certificate comes his word that the session is over.
     """
-    run = Sites(sites.joint(newton(colluders=0, dropouts=1), 5), fast_path)
+    run = Sites(sites.joint(newton(colluders=0, dropouts=1), 5), tmp_path)
     run.run(until=lambda: run.facts("P1").get("stage") == "sum0")
     run.away.update({"P4", "P5"})
     run.run(until=lambda: bool(site_of(run, CURATOR_NAME).marks))
@@ -261,9 +258,9 @@ class OneByOneCarrier(StatusFirstCarrier):
         self._taken.update(frame.digest for frame in frames)
 
 
-def test_a_program_that_was_suspended_reads_all_that_was_sent_before_the_session_ended(fast_path: Path) -> None:
+def test_a_program_that_was_suspended_reads_all_that_was_sent_before_the_session_ended(tmp_path: Path) -> None:
     """P1 wakes up after its deadline: first an empty list comes, and then the certificate that voids its charge."""
-    run = Sites(sites.joint(newton(colluders=0, dropouts=1), 7), fast_path)
+    run = Sites(sites.joint(newton(colluders=0, dropouts=1), 7), tmp_path)
     run.run(until=lambda: run.facts("P1").get("stage") == "sum0")
     run.away.update({"P6", "P7"})
     run.run(until=lambda: bool(site_of(run, CURATOR_NAME).marks))

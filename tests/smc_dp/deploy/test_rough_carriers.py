@@ -19,8 +19,8 @@ class LosingCarrier(PassingCarrier):
         return [frame for frame in super().fetch(seconds) if frame.lane != "transcript"]
 
 
-def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) -> None:
-    run = Sites(curator_run.study, fast_path, lambda name, way: LosingCarrier(way) if name == "P1" else way).run()
+def test_a_lost_record_is_looked_for_again(curator_run: Sites, tmp_path: Path) -> None:
+    run = Sites(curator_run.study, tmp_path, lambda name, way: LosingCarrier(way) if name == "P1" else way).run()
     assert run.ends == {"P1": "waiting", "P2": "released", "P3": "released", "charlie": "released"}
     assert "the role is at its end: waiting for the transcript of charlie" in run.said["P1"]
     assert run.at["P1"].entries() == ["open"]
@@ -32,9 +32,9 @@ def test_a_lost_record_is_looked_for_again(curator_run: Sites, fast_path: Path) 
     assert sites.stage_result(run) == sites.stage_result(curator_run)
 
 
-def test_what_a_relay_has_lost_it_gets_again(sum_run: Sites, fast_path: Path) -> None:
+def test_what_a_relay_has_lost_it_gets_again(sum_run: Sites, tmp_path: Path) -> None:
     """A power cut takes back what a relay had not synced: sites that begin again send it once more."""
-    run = Sites(sum_run.study, fast_path)
+    run = Sites(sum_run.study, tmp_path)
     run.run(until=lambda: len(run.frames()) > 20)
     kept = run.frames()[:10]
     run.relay = RelayStore()
@@ -59,8 +59,8 @@ class JunkCarrier(PassingCarrier):
         return [*super().fetch(seconds), Frame(self._study, "P2", "public", "notice", self._number, b"{}")]
 
 
-def test_a_peer_that_never_stops_talking_postpones_no_deadline(sum_run: Sites, fast_path: Path) -> None:
-    run = Sites(sum_run.study, fast_path, most_turns=100)
+def test_a_peer_that_never_stops_talking_postpones_no_deadline(sum_run: Sites, tmp_path: Path) -> None:
+    run = Sites(sum_run.study, tmp_path, most_turns=100)
     run.away |= {"P2", "P3", "charlie"}
     run.between = lambda name, way: JunkCarrier(way, run.study.digest, run.clock)
     run.run()

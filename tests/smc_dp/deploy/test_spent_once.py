@@ -30,16 +30,16 @@ def begun_anew(whole: Sites, folder: Path, relay: RelayStore | None = None) -> S
     return run
 
 
-def test_a_session_that_was_charged_by_a_lost_state_is_not_answered_again(curator_run: Sites, fast_path: Path) -> None:
+def test_a_session_that_was_charged_by_a_lost_state_is_not_answered_again(curator_run: Sites, tmp_path: Path) -> None:
     """The relay says that it has nothing of P1: that its book knows the session is what stops it."""
-    run = begun_anew(curator_run, fast_path)
+    run = begun_anew(curator_run, tmp_path)
     with refused("ledger.charged_by_another_state"):
         run.run()
     assert not [p for p in run.frames() if (p.sender, p.lane) == ("P1", "envelope")]
 
 
 def test_an_approval_does_not_serve_a_second_session(
-    curator_run: Sites, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    curator_run: Sites, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """P1 lost its state and the number of it, and kept its ledger and its approval; all others have approved anew."""
     before = sites.approvals(curator_run.study)
@@ -47,14 +47,14 @@ def test_an_approval_does_not_serve_a_second_session(
         n: Approval.made(curator_run.study.digest, n, sites.identity(n), bytes([7]) * RANDOM_BYTES) for n in before
     }
     monkeypatch.setattr(sites, "approvals", lambda study: {**again, "P1": before["P1"]})
-    run = begun_anew(curator_run, fast_path)
+    run = begun_anew(curator_run, tmp_path)
     with refused("ledger.approval_used", number=2):
         run.run()
     assert not [p for p in run.frames() if (p.sender, p.lane) == ("P1", "envelope")]
     assert run.at["P1"].entries() == ["released"]
     run.close()
     monkeypatch.setattr(sites, "approvals", lambda study: again)
-    renewed = begun_anew(curator_run, fast_path / "renewed")
+    renewed = begun_anew(curator_run, tmp_path / "renewed")
     assert set(sites.ends(renewed.run())) == {"released"}
     assert renewed.at["P1"].entries() == ["released"] * 2
     renewed.close()
@@ -73,21 +73,21 @@ def stopped_after_release(whole: Sites, folder: Path) -> Sites:
 
 
 def test_a_charge_stays_once_the_share_is_out_and_a_program_that_begins_anew_knows_it(
-    curator_run: Sites, fast_path: Path
+    curator_run: Sites, tmp_path: Path
 ) -> None:
-    run = stopped_after_release(curator_run, fast_path)
+    run = stopped_after_release(curator_run, tmp_path)
     assert (run.ends["P1"], run.facts("P1")["left"], run.at["P1"].entries()) == ("aborted", [RELEASED], ["open"])
 
 
 @pytest.fixture
-def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
+def ended(curator_run: Sites, tmp_path: Path) -> Iterator[Sites]:
     """P1 met two frames under one key and has said so; of the minute before there is a copy."""
-    run = Sites(curator_run.study, fast_path / "run")
+    run = Sites(curator_run.study, tmp_path / "run")
     run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "witnesses", "setup"))
     there = next(p for p in run.stores["P1"].received() if p.lane == "envelope")
     run.begin("P1")
     run.turn("P1")
-    shutil.copytree(run.at["P1"].folder, fast_path / "copy")  # nothing is being committed
+    shutil.copytree(run.at["P1"].folder, tmp_path / "copy")  # nothing is being committed
     run.relay.put(Frame(there.study, there.sender, there.to, "envelope", there.number, b"another"))
     run.run(until=lambda: "P1" in run.ends)
     assert run.ends["P1"] == "aborted"
@@ -97,7 +97,7 @@ def ended(curator_run: Sites, fast_path: Path) -> Iterator[Sites]:
 
 
 def test_a_state_of_before_the_end_is_refused_by_its_number_and_by_what_it_has_said_since(
-    ended: Sites, fast_path: Path
+    ended: Sites, tmp_path: Path
 ) -> None:
     """An operator puts back the state, and then its number as well."""
     own = ended.at["P1"].folder
@@ -106,7 +106,7 @@ def test_a_state_of_before_the_end_is_refused_by_its_number_and_by_what_it_has_s
         ("counters", "state.older_than_relay", {"frame": "notice 0 from P1 to public"}),
     ):
         shutil.rmtree(own / folder)
-        shutil.copytree(fast_path / "copy" / folder, own / folder)
+        shutil.copytree(tmp_path / "copy" / folder, own / folder)
         with refused(code, error=StoreError, **fields):
             ended.begin("P1")
 
@@ -130,10 +130,10 @@ def test_without_its_state_or_its_number_a_site_does_not_go_on(
 
 @pytest.mark.parametrize("lane", ["approval", "envelope"])
 def test_a_state_does_not_go_on_where_the_relay_has_another_frame_under_a_key_of_its_own(
-    lane: Lane, curator_run: Sites, fast_path: Path
+    lane: Lane, curator_run: Sites, tmp_path: Path
 ) -> None:
     """The relay has no more than this state has sent; but the last of it is of another state of the same site."""
-    run = Sites(curator_run.study, fast_path)
+    run = Sites(curator_run.study, tmp_path)
     run.run(until=lambda: run.facts("P1").get("stage") not in (None, "", "approvals", "witnesses", "setup"))
     run.stop("P1")
     mine = [p for p in run.frames() if (p.sender, p.lane) == ("P1", lane)]

@@ -206,9 +206,9 @@ def of_another_transcript(body: bytes) -> bytes:
 
 @pytest.mark.parametrize("make", [of_another_transcript, lambda content: b"nothing"])
 def test_a_party_does_not_cosign_another_head_and_has_its_release(
-    make: Callable[[bytes], bytes], fast_path: Path
+    make: Callable[[bytes], bytes], tmp_path: Path
 ) -> None:
-    run = Sites(STUDY, fast_path, between=lambda name, way: HubCarrier(way, HEAD.becomes(body(make)))).run()
+    run = Sites(STUDY, tmp_path, between=lambda name, way: HubCarrier(way, HEAD.becomes(body(make)))).run()
     assert set(run.ends.values()) == {"released"}
     assert not any(frame.lane == "cosigned" and frame.to == CURATOR_NAME for frame in run.frames())
     assert all((here.folder / "run" / COSIGNED).exists() == (name == CURATOR_NAME) for name, here in run.at.items())
@@ -216,21 +216,21 @@ def test_a_party_does_not_cosign_another_head_and_has_its_release(
     assert outcome(run.at[CURATOR_NAME].folder / "run").code == "cosigned.by_nobody"
 
 
-def test_a_false_cosignature_counts_for_nobody_and_is_waited_for_one_deadline(fast_path: Path) -> None:
+def test_a_false_cosignature_counts_for_nobody_and_is_waited_for_one_deadline(tmp_path: Path) -> None:
     def of_p2(frame: Frame) -> Frame:
         found = CosignedTranscript.read(frame.body)
-        with own_witness(fast_path / "P2" / "counters", sites.identity("P2").public, lambda: 1.0) as witness:
+        with own_witness(tmp_path / "P2" / "counters", sites.identity("P2").public, lambda: 1.0) as witness:
             return replace(frame, body=found.stating(SESSION, witness.key, sites.identity("P2")).encode()[:-90] + b"\n")
 
-    run = Sites(STUDY, fast_path, between=lambda name, way: HubCarrier(way, COSIGNED_BY_P1.becomes(of_p2))).run()
+    run = Sites(STUDY, tmp_path, between=lambda name, way: HubCarrier(way, COSIGNED_BY_P1.becomes(of_p2))).run()
     assert outcome(run.at[CURATOR_NAME].folder / "run").fault.fields["names"] == ("P2", "P3")
 
 
 def test_the_curator_waits_for_one_deadline_and_no_longer_and_comes_back_for_what_came_late(
-    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its store has the transcript and all messages of the session: it is read once for all looks."""
-    run = Sites(STUDY, fast_path)
+    run = Sites(STUDY, tmp_path)
     run.run(until=lambda: run.ends.get("P1") == "released")
     run.away = {"P2", "P3"}
     run.run(until=lambda: run.facts(CURATOR_NAME).get("end") == "released")
@@ -250,8 +250,8 @@ def test_the_curator_waits_for_one_deadline_and_no_longer_and_comes_back_for_wha
     assert outcome(folder).fault.fields["names"] == STUDY.parties
 
 
-def test_a_clock_that_was_set_back_after_the_release_keeps_nobody(fast_path: Path) -> None:
-    run = Sites(STUDY, fast_path)
+def test_a_clock_that_was_set_back_after_the_release_keeps_nobody(tmp_path: Path) -> None:
+    run = Sites(STUDY, tmp_path)
     run.run(until=lambda: run.ends.get("P1") == "released")
     run.away = {"P2", "P3"}
     run.run(until=lambda: run.facts(CURATOR_NAME).get("end") == "released")
@@ -274,9 +274,9 @@ def is_handed_over(run: Sites) -> bool:
     ("read", "since"), [("received", is_over), ("outgoing", is_handed_over), ("facts", is_handed_over)]
 )
 def test_a_store_that_fails_after_the_release_is_reported_and_the_release_stands(
-    read: str, since: Callable[[Sites], bool], fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    read: str, since: Callable[[Sites], bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Sites(STUDY, fast_path)
+    run = Sites(STUDY, tmp_path)
     run.run(until=lambda: since(run))
     monkeypatch.setattr(run.stores[CURATOR_NAME], read, Mock(side_effect=StoreError("state.in_use")))
     run.run()
@@ -286,9 +286,9 @@ def test_a_store_that_fails_after_the_release_is_reported_and_the_release_stands
 
 @pytest.mark.parametrize("read", ["outgoing", "facts"])
 def test_a_curator_whose_store_fails_before_the_transcript_is_handed_over_is_told_to_come_back(
-    read: str, fast_path: Path, monkeypatch: pytest.MonkeyPatch
+    read: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Sites(STUDY, fast_path)
+    run = Sites(STUDY, tmp_path)
     run.run(until=lambda: is_over(run))
     assert not is_handed_over(run)
     with monkeypatch.context() as patch, refused("record.not_handed_over", error=StoreError):
@@ -307,17 +307,17 @@ class Contradicting(PassingCarrier):
         return [*found, *found, *made, *(replace(p, number=1) for p in made), *(replace(p, to="P3") for p in made)]
 
 
-def test_frames_that_repeat_or_contradict_each_other_do_not_keep_the_curator_from_its_end(fast_path: Path) -> None:
+def test_frames_that_repeat_or_contradict_each_other_do_not_keep_the_curator_from_its_end(tmp_path: Path) -> None:
     run = Sites(
-        STUDY, fast_path, between=lambda name, inner: Contradicting(inner) if name == CURATOR_NAME else inner
+        STUDY, tmp_path, between=lambda name, inner: Contradicting(inner) if name == CURATOR_NAME else inner
     ).run()
     assert set(run.ends.values()) == {"released"}
     assert outcome(run.at[CURATOR_NAME].folder / "run").fault.fields["names"] == STUDY.parties
 
 
-def test_a_head_that_the_curator_has_not_is_not_answered(fast_path: Path) -> None:
+def test_a_head_that_the_curator_has_not_is_not_answered(tmp_path: Path) -> None:
     """The answer would have the key of the cosignature under the transcript."""
-    run = Sites(STUDY, fast_path)
+    run = Sites(STUDY, tmp_path)
     run.relay.put(Frame(STUDY.digest, CURATOR_NAME, "P1", "head", 0, b"x"))
     run.run()
     assert set(run.ends.values()) == {"released"}
@@ -326,7 +326,7 @@ def test_a_head_that_the_curator_has_not_is_not_answered(fast_path: Path) -> Non
 
 @pytest.mark.parametrize("back", [0.0, 1e6])
 def test_a_relay_that_is_gone_after_the_release_keeps_nobody_for_longer_than_a_deadline(
-    back: float, fast_path: Path
+    back: float, tmp_path: Path
 ) -> None:
     tries: list[Sequence[Frame]] = []
 
@@ -339,17 +339,17 @@ def test_a_relay_that_is_gone_after_the_release_keeps_nobody_for_longer_than_a_d
                 raise CarrierError("relay.gone")
             self.inner.send(frames)
 
-    run = Sites(STUDY, fast_path, between=lambda name, inner: Gone(inner) if name == "P1" else inner)
+    run = Sites(STUDY, tmp_path, between=lambda name, inner: Gone(inner) if name == "P1" else inner)
     before = run.clock.now
     run.run()
     assert set(run.ends.values()) == {"released"}
     assert back or MESSAGES < run.clock.now - before < 4 * MESSAGES
 
 
-def test_a_party_whose_witness_is_unusable_has_its_release(fast_path: Path) -> None:
-    run = Sites(STUDY, fast_path)
+def test_a_party_whose_witness_is_unusable_has_its_release(tmp_path: Path) -> None:
+    run = Sites(STUDY, tmp_path)
     run.run(until=lambda: (run.at[CURATOR_NAME].folder / "run").exists())
-    next((fast_path / "P1" / "counters").glob("*.witness")).write_bytes(b"junk" * 1000)
+    next((tmp_path / "P1" / "counters").glob("*.witness")).write_bytes(b"junk" * 1000)
     run.run()
     assert set(run.ends.values()) == {"released"}
     assert "did not cosign the transcript" in " ".join(run.said["P1"])
