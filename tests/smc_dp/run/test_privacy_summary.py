@@ -115,7 +115,7 @@ def test_each_circumstance_has_its_words() -> None:
     assert "withheld results" in lines("verifiable")[beyond]
     assert "curator or the first party" in lines("linear")[against]
     assert "semi-honest" in lines("prr_mean")[against]
-    assert "one record of one party added or removed" in lines("one record more or less")["Guarantee"]
+    assert "one added or removed record of one party" in lines("one record more or less")["Guarantee"]
     assert "hardly" in lines("hardly private")["Guarantee"]
 
 
