@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import mutants_by_room
 import pytest
 from mutants_by_room import in_turn, known_results, room_of, run_all, summary
 from support.pages import ROOT
@@ -60,7 +61,11 @@ def test_each_mutant_has_a_room_and_its_likeliest_tests_come_first() -> None:
 
 
 @pytest.mark.slow
-def test_a_room_kills_or_a_survivor_needs_a_reason(tmp_path: Path) -> None:
+def test_a_room_kills_or_a_survivor_needs_a_reason(
+    tmp_path: Path, planter: Planter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mutants_by_room, "Planter", lambda *_: planter)
+    monkeypatch.setattr(mutants_by_room._Room, "close", lambda _: None)
     harmless = Mutant("harmless", "smc_dp/core/version.py", '"0.2.0"\n', '"0.2.0" \n', "tests/test_package.py::test_a")
     known = next(mutant for mutant in MUTANTS if mutant.name == "Go is not bound to the session")
     run_all([harmless, known], tmp_path / "out", jobs=1)

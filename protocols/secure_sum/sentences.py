@@ -66,11 +66,12 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "b_j, s_j": "two secrets of P_j for a sum: the seed of its own mask, and the secret key of its shared masks",
         "share": "one of the pieces of a secret that the other parties hold; T of them open the secret, fewer tell "
         "nothing",
+        "dealer, holder": "party that hands out shares of its secrets; party that receives one",
         "greeting": "first message of a party, with its public keys; g is the digest of all greetings",
         "digest, commitment": "fingerprint of data; value that fixes a secret without showing it",
         "leaves": "one digest for each holder, which fixes all shares that this holder gets from the sender",
-        "siblings, paths": "digests of shares that stay closed. From them and an opened share everybody computes the "
-        "leaf again, and compares it with the leaf in the greeting of the share's dealer",
+        "siblings, paths": "digests of what stays closed. With them anybody can compute the leaf of an opened share "
+        "again, and compare it with the leaf in the dealer's greeting",
         "U": "list of the survivors of a sum: the parties whose masked inputs Charlie has. G lists all parties",
         "r, q_r": "number of the sum in the session; digest of the query that it answers, such as the gradient at "
         "certain weights",

@@ -34,7 +34,7 @@ NO_FIX = (
     "compute the same result. To prevent it, the parties have to compute another result, such as a secure sum."
 )
 TRIALS = "Successes in trials from fresh randomness"
-_HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "a guess")
+_HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "by mere guessing")
 
 
 def attack_table(attacks: Iterable[MeasuredAttack]) -> PageTable:

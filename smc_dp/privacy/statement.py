@@ -23,9 +23,9 @@ _CHANGE: dict[str, str] = {
     "party": "all records of one party were replaced by any others",
 }
 CHANGED = {
-    "replace": "one record of one party replaced by any other record",
-    "addremove": "one record of one party added or removed",
-    "party": "all records of one party replaced by others",
+    "replace": "one replaced record of one party",
+    "addremove": "one added or removed record of one party",
+    "party": "all records of one party, replaced",
 }
 """Change that a guarantee is about, by its adjacency."""
 _UNKNOWN = {
@@ -146,12 +146,12 @@ class PrivacyStatement:
         percent = math.ceil(1000 * found.posterior) / 10
         if found.missed >= 1:
             return f"{figures} Delta is too large for this epsilon to bound an attacker's certainty in a single case."
-        cases = f"at most {short_delta(100 * found.missed)} %" if found.missed >= 1e-6 else "less than one in a million"
+        cases = f"at most {short_delta(100 * found.missed)} %" if found.missed >= 1e-6 else "under a millionth"
         rarely = f", except in {cases} of cases" if found.missed else ""
         hardly = " Such an epsilon hardly protects." if percent > 99 else ""
         return (
-            f"{figures} An attacker who knows everything else, and found both versions equally likely, becomes at "
-            f"most {percent:g} % sure{rarely}.{hardly}"
+            f"{figures} An attacker who knows everything except {_UNKNOWN[self.adjacency]}, and first thinks both "
+            f"equally likely, is afterwards at most {percent:g} % sure{rarely}.{hardly}"
         )
 
     @property

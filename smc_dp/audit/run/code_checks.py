@@ -124,7 +124,7 @@ def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequen
 
 
 def _counted(one: limitations.AttackCounts) -> str:
-    return f'In {one.found} of {one.tries} tries: "{one.sentence}"'
+    return f'It succeeded in {one.found} of {one.tries} tries for this limitation: "{one.sentence}"'
 
 
 def _results(protocol: Protocol, progress: Callable[[str], None] | None) -> Iterator[CodeCheckResult]:

@@ -172,7 +172,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "limitations-true",
-        "Are the stated limitations real: does each attack work that they admit?",
+        "Are the stated limitations real: does each attack that a limitation admits succeed?",
         limitations_of_code,
     ),
 )

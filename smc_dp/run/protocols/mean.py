@@ -57,10 +57,10 @@ class MeanTerms(ProtocolTerms):
     @override
     def summary(self, spec: MechanismSpec, parties: int) -> PrivacySummary:
         return PrivacySummary(
-            f"semi-honest (protocol-following) attackers: readers of the release; {self.coalitions}.",
+            f"semi-honest attackers: readers of the release; {self.coalitions}.",
             "all participants following the protocol to the end.",
-            "malicious participants, who can remove all noise; the smallest party, which knows the noise; numbers of "
-            "rows; wrong inputs; that a run took place or was refused; further releases (see ledger).",
+            "malicious participants (can remove all noise); the smallest party (knows the noise); numbers of "
+            "rows; wrong inputs; that a run took place or was refused; further releases.",
             f"{self.assumed(parties)}, if unbroken.",
         )
 

@@ -103,10 +103,10 @@ def test_each_circumstance_has_its_words() -> None:
     always = "; no party taken over meanwhile; no party restarted from a backup."
     assert lines("newton")[needs] == f"4 honest parties whose noise stays secret; no drop-outs{always}"
     assert lines("drop-outs")[needs] == f"4 honest parties whose noise stays secret; at most 3 drop-outs{always}"
-    assert "; colluding parties and drop-outs fixed before the run; " in lines("sparse graph")[needs]
+    assert "; colluding parties and drop-outs fixed beforehand; " in lines("sparse graph")[needs]
     closed = lines("sparse graph without drop-outs")
     assert closed[against].endswith("100 of the 400 parties, if all follow the protocol.")
-    assert "; no drop-outs; colluding parties fixed before the run; " in closed[needs]
+    assert "; no drop-outs; colluding parties fixed beforehand; " in closed[needs]
     covered = {run: "numbers of rows" not in lines(run)[beyond] for run in ("newton", "one record more or less")}
     assert covered == {"newton": False, "one record more or less": True}
     assert "numbers of rows" in lines("public number of rows")[beyond]
@@ -115,7 +115,7 @@ def test_each_circumstance_has_its_words() -> None:
     assert "withheld results" in lines("verifiable")[beyond]
     assert "curator or the first party" in lines("linear")[against]
     assert "semi-honest" in lines("prr_mean")[against]
-    assert "one record of one party added or removed" in lines("one record more or less")["Guarantee"]
+    assert "one added or removed record of one party" in lines("one record more or less")["Guarantee"]
     assert "hardly" in lines("hardly private")["Guarantee"]
 
 
