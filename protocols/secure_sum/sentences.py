@@ -57,8 +57,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
         "K, t, D": "numbers of parties, of those that may collude with Charlie, and of those that may drop out",
-        "Q (quorum), T (threshold)": "number of signatures that a list of survivors needs; number of shares "
-        "that open a secret",
+        "Q (quorum), T (threshold)": "number of signatures that a list of survivors (parties that have not dropped "
+        "out) needs; number of shares that open a secret",
         "honest": "number of honest parties whose noise the privacy guarantee counts",
         "z_j": "numbers of party P_j plus its noise",
         "mask": "random numbers that hide z_j. P_j shares one mask with each other party: one of the two adds it and "
@@ -70,8 +70,8 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "greeting": "first message of a party, with its public keys; g is the digest of all greetings",
         "digest, commitment": "fingerprint of data; value that fixes a secret without showing it",
         "leaves": "one digest for each holder, which fixes all shares that this holder gets from the sender",
-        "siblings, paths": "digests of what stays closed. With them anybody can compute the leaf of an opened share "
-        "again, and compare it with the leaf in the dealer's greeting",
+        "siblings, paths": "digests of shares that are not opened. With them anybody can compute the leaf of an "
+        "opened share again, and compare it with the leaf in the dealer's greeting",
         "U": "list of the survivors of a sum: the parties whose masked inputs Charlie has. G lists all parties",
         "r, q_r": "number of the sum in the session; digest of the query that it answers, such as the gradient at "
         "certain weights",

@@ -137,7 +137,8 @@ def recommendation_reason(best: Candidate | None, candidates: Sequence[Candidate
     if best.malicious is None:
         return InputFault("rule.none_for_rule_breakers")
     others = tuple(one.method.name for one in eligible(candidates))
-    fields = {"deviating": describe_malicious(best.malicious), "methods": others, "best": best.method.name}
+    deviating = describe_malicious(best.malicious) + " of the parties" * bool(best.malicious)
+    fields = {"deviating": deviating, "methods": others, "best": best.method.name}
     return InputFault("rule.least_lost", {**fields, "tied": TIED})
 
 

@@ -166,7 +166,8 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "leakage",
         "distribution",
-        "Do the messages that coalitions see have the same distribution as those that the proof makes up (simulates)?",
+        "Do the messages that coalitions see look like those that the simulator of the proof makes up from the result "
+        "alone? If so, they tell nothing else.",
         distribution_of_code,
     ),
     Check(

@@ -105,4 +105,4 @@ def standing_sentence(standing: Standing) -> str:
     if standing.total.how == EXACT_SUM:
         return f"{spent}; {digits_rounded_down(max(standing.left, Fraction(0)))} left"
     # What is left is no difference: several such releases cost less together than their sum.
-    return f"{spent}, by {standing.total.how}"
+    return f"{spent}, added up by {standing.total.how}"

@@ -57,9 +57,9 @@ def _derivation(found: DerivedParameters) -> str:
     K = found.public.parties
     return (
         f"{_NOISES[target.noise]} is added to the sum of K = {K} models of d = {d} weights, in steps of 2**-{f}. A "
-        f"record of a party with n moves the sum by an {distribution.norm} length of at most "
+        f"record of a party with n rows moves the sum by an {distribution.norm} length of at most "
         f"D(n) = {formula} + {rounding}. "
-        f"Here mu = {_short(mu)} (twice lambda = {_short(Fraction(repr(found.method.lam)))}), "
+        f"Here mu = {_short(mu)} (twice lambda, which is {_short(Fraction(repr(found.method.lam)))}), "
         f"G = {_short(Fraction(logistic_constants(mu).G))} (how far one record moves a gradient), and "
         f"tau = {_short(Fraction(PUBLIC_TAU))} (tolerance of training). "
         f"The scale of the noise is {scale}, with epsilon = {_short(target.wanted)}. "
