@@ -159,13 +159,8 @@ def _largest_gradient_difference(W: float) -> float:
     length = np.where(margin > _T0, _H0 / np.maximum(margin, _T0), scipy.special.expit(-margin))
     # The difference is longest where w lies between u and u': then their angle is the sum of both.
     cosine = np.cos(np.arange(2 * _GRID + 1) * h)
-    # Rows that a bound, by the longest length and the least cosine, keeps below two equal angles are left out.
-    longest, least = length.max(), np.where(np.arange(_GRID + 1) < _GRID // 2, -1.0, cosine[::2])
-    equal = (2 * length**2 * (1 - cosine[::2])).max()
-    most = length**2 + longest**2 - 2 * length * longest * least + _ROUNDING
     largest = max(
         float((r * r + length[k:] ** 2 - 2 * r * length[k:] * cosine[2 * k : k + _GRID + 1]).max())
         for k, r in enumerate(length)
-        if most[k] >= equal
     )
     return min(2.0, math.sqrt(largest + (W + 2) * h) * (1 + _ROUNDING))
