@@ -36,7 +36,9 @@ def of_number(fault: Fault, refused: RefusedInput) -> Hint:
     if text.lower() in _TRUTH or (text.lower() in _NO | _YES and refused.column_evidence.truths):
         truths = refused.column_evidence.truths
         return Hint(
-            "truth", f" (it looks like true or false{'; to read it as 0 or 1, ' + LINE if truths else ''})", truths
+            "truth",
+            f" (the value looks like true or false{'; to read it as 0 or 1, ' + LINE if truths else ''})",
+            truths,
         )
     return _of_marks(text, fault, refused) if form.is_text and text else of_nothing(fault, refused)
 
@@ -126,7 +128,7 @@ def of_level(fault: Fault, refused: RefusedInput) -> Hint:
     if alike != NO_HINT:
         return alike
     if text.lower() in _TRUTH:
-        return Hint("truth", " (it looks like true or false)")
+        return Hint("truth", " (the value looks like true or false)")
     if len(levels) == 2 and all(map(_NUMBER.fullmatch, (text, *levels))):
         return Hint("number", " (a number; bounds of numbers are written [low, high], without quotes)")
     if _DATE.fullmatch(text):

@@ -151,7 +151,7 @@ class MethodSettings(SettingsSection):
     adjacency: MethodSetting = _agreed(
         "newton, gd, logistic, linear: what is hidden: that one record was replaced (replace), or that it is there "
         "(addremove).",
-        _choices(RecordAdjacency), "choice", usual="replace", title="Adjacency",
+        _choices(RecordAdjacency), "choice", usual="replace", title="Record replaced, or added or removed (adjacency)",
     )  # fmt: skip
     features: OneLine | None = _agreed(
         "newton, gd: learn from this even number of public random Fourier features beside each row, for what is not "

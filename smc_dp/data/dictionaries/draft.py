@@ -82,8 +82,8 @@ _LONGEST = 90  # characters of aliases on a line
 _NAMED = 20  # columns that a refusal names
 _EMPTY_CELLS = (
     "Empty cells: fill in a value, add a feature for them, or leave the row out. Without a line an empty cell is",
-    'refused. "leave out" is refused, too, where the guarantee is for a replaced record, as usual. It needs',
-    "`adjacency` addremove (a setting of newton, gd, logistic and linear), or a method that protects whole parties.",
+    'refused. The usual guarantee is for a replaced record, and with it "leave out" is refused. Set `adjacency` to',
+    "addremove for it (in newton, gd, logistic, linear), or take a method that protects whole parties.",
 )
 _OF_NAMES = (
     'Say what each column is, from a form or an instrument, never from the rows: [0, 120] for a number, ["f", "m"] for',
