@@ -72,9 +72,9 @@ def test_rows_are_right() -> None:
     for count in (1, 8, 9, COUNT):
         choice, made = transfers(BITS[:count])
         q, delta = oblivious.zero_labels(choice, made.u, count), int.from_bytes(choice.delta, "little")
-        labels = twin.numbers_of(made.labels)
+        labels, zeros = twin.numbers_of(made.labels), twin.numbers_of(q)
         assert len(labels) == count
-        for t, zero, bit in zip(labels, twin.numbers_of(q), BITS, strict=False):
+        for t, zero, bit in zip(labels, zeros, BITS, strict=False):
             assert zero == t ^ bit * delta
         columns = [twin.column(key, count) for key in choice.keys]
         u = [made.u[i : i + len(made.u) // 128] for i in range(0, len(made.u), len(made.u) // 128)]
@@ -82,7 +82,7 @@ def test_rows_are_right() -> None:
             chosen = choice.delta[i // 8] >> i % 8 & 1
             bits = [byte >> j & 1 for byte in hidden for j in range(8)]
             for j in range(count):
-                assert twin.numbers_of(q)[j] >> i & 1 == column[j] ^ chosen * bits[j]
+                assert zeros[j] >> i & 1 == column[j] ^ chosen * bits[j]
 
 
 def test_u_hides_the_bits() -> None:
