@@ -75,8 +75,8 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "greeting": "first message of a party, with its public keys; g is the digest of all greetings",
         "digest, commitment": "fingerprint of data; value that fixes a secret without showing it",
         "leaves": "one digest for each holder, which fixes all shares that this holder gets from the sender",
-        "siblings, paths": "digests of a holder's shares that are not opened. With them anybody can compute the leaf of an "
-        "opened share again, and compare it with the leaf in the dealer's greeting",
+        "siblings, paths": "digests of a holder's shares that are not opened. With them anybody can compute the leaf "
+        "of an opened share again, and compare it with the leaf in the dealer's greeting",
         "U": "list of the survivors of a sum: the parties whose masked inputs Charlie has. G lists all parties",
         "r, q_r": "number of the sum in the session; digest of the query that it answers, such as the gradient at "
         "certain weights",
