@@ -37,7 +37,7 @@ from tests.smc_dp.deploy.test_described_study import DESCRIBED, numbers
 from tests.smc_dp.deploy.test_kills import COMMITTED, DyingStore, Fate, Killed, Mortal, called
 from tests.support.refusals import refused
 
-PAUSE = 0.1
+PAUSE = 0.02
 PAGE = Path(provision.__file__).parents[1] / "HOWTO_FLOWER.md"
 
 
