@@ -98,7 +98,8 @@ def show_ledger(file: File, as_json: AsJson = False) -> None:
 def check_ledger(
     file: File,
     epsilon: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="Also check whether a pure release of this epsilon fits.")
+        str | None,
+        typer.Option(metavar="NUMBER", help="Also check whether a release of this epsilon, with delta 0, fits."),
     ] = None,
     cosigned: CosignedHeads = None,
     witness: WitnessKeys = None,
@@ -194,7 +195,8 @@ def _would_pass(history: History, epsilon: Fraction) -> bool:
     from smc_dp.privacy.ledger.numbers import digits_rounded_up
 
     fits = history.standing(RECORDS, Guarantee("pure", epsilon, Fraction(0), *RECORDS)).fits
-    print(f"a run of epsilon {digits_rounded_up(epsilon)} would {'pass' if fits else 'be REFUSED'}")
+    said = "pass" if fits else "be REFUSED"
+    print(f"a release of epsilon {digits_rounded_up(epsilon)} and delta 0, such as one of prr_mean, would {said}")
     return fits
 
 

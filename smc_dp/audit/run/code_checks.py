@@ -107,8 +107,8 @@ def _power(found: DistributionCheck) -> str:
         return f"No difference would be noticed in {POWER:.0%} of cases"
     shifts = ", or by ".join(f"{shift:.2f} or more between {who}" for who, shift in noticed.items())
     return (
-        "With a leak, something that a coalition can see occurs more often in one of the two compared sets of "
-        f"executions than in the other. The tests notice it in {100 * POWER:g} % of cases if the probabilities differ "
+        "Each test compares two of these sets. With a leak, something that a coalition can see occurs more often in "
+        f"one of them than in the other. The tests notice it in {100 * POWER:g} % of cases if the probabilities differ "
         f"by {shifts}. Smaller differences could be missed"
     )
 
@@ -124,7 +124,7 @@ def judge_limitations(shown: Sequence[limitations.AttackCounts], untried: Sequen
 
 
 def _counted(one: limitations.AttackCounts) -> str:
-    return f'It succeeded in {one.found} of {one.tries} tries for this limitation: "{one.sentence}"'
+    return f'The attack succeeded in {one.found} of {one.tries} tries for this limitation: "{one.sentence}"'
 
 
 def _results(protocol: Protocol, progress: Callable[[str], None] | None) -> Iterator[CodeCheckResult]:
