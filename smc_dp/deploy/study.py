@@ -250,20 +250,22 @@ class JointStudy(RunSettings):
         for name in self.names:
             if name not in approvals:
                 raise InputError("approvals.missing", name=name)
-        for approval in approvals.values():
+        for name, approval in approvals.items():
             self.check_approval(approval)
+            if approval.name != name:
+                raise InputError("approvals.of_another", name=name, got=approval.name)
         return self._session(nonce([approvals[name] for name in self.names]), auxiliary)
 
     def check_approval(self, approval: Approval) -> None:
         """Raise InputError unless the participant signed exactly this study."""
-        signed, pinned = approval, self.identities.get(approval.name)
+        name, pinned = approval.name, self.identities.get(approval.name)
         if pinned is None:
-            raise InputError("approval.of_nobody", name=signed.name)
-        if signed.study != self.digest:
-            raise InputError("approval.another_study", name=signed.name, study=signed.study, wanted=self.digest)
-        text = approval_text(signed.study, signed.name, signed.random)
-        if not verify(pinned, text, bytes.fromhex(signed.signature)):
-            raise InputError("approval.not_signed", name=signed.name)
+            raise InputError("approval.of_nobody", name=name)
+        if approval.study != self.digest:
+            raise InputError("approval.another_study", name=name, study=approval.study, wanted=self.digest)
+        text = approval_text(self.digest, name, approval.random)
+        if not verify(pinned, text, bytes.fromhex(approval.signature)):
+            raise InputError("approval.not_signed", name=name)
 
     def unapproved_session(self, auxiliary: AuxiliaryRows | None = None) -> Session:
         """Return the session without the nonce that approvals make."""

@@ -300,6 +300,7 @@ def test_a_session_takes_everybodys_own_approval() -> None:
     with refused("approvals.missing", name="west"):
         agreed.session({name: a for name, a in given.items() if name != "west"})
     for code, name, approval in (
+        ("approvals.of_another", "west", given["north"]),
         ("approval.another_study", "west", others["west"]),
         ("approval.of_nobody", "mallory", mallory),
     ):
