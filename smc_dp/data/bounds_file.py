@@ -255,9 +255,8 @@ class BoundsFile(Document):
                     unnamed = (
                         "[label] is missing" if self.label is None else "the line column = ... of [label] is missing"
                     )
-                    known = "no column or label has this name, wanted one of [columns], or the label"
-                    where = f"{known}. If it is the label: {unnamed}" if label is None else f"{known} {label!r}"
-                    fault = InputFault("columns.unknown", {"where": where})
+                    which = f". If it is the label: {unnamed}" if label is None else f" {label!r}"
+                    fault = InputFault("columns.unknown", {"which": which})
                     yield fault.within(f"[{section}] {name[:_SHOWN]}")
         for name in self.columns:
             try:

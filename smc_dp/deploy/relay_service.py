@@ -7,11 +7,12 @@ import time
 from collections.abc import Mapping
 
 from protocols.curator import CURATOR_NAME
-from smc_dp.deploy.frame import CarrierError, Frame, Lane
+from smc_dp.deploy.frame import LANES, CarrierError, Frame
 from smc_dp.deploy.relay_store import RelayStore
 from smc_dp.deploy.relay_wire import (
     BATCH_BYTES,
     FETCH,
+    LAST,
     LONGEST_WAIT,
     SEND,
     decode_frame,
@@ -45,7 +46,9 @@ class RelayService:
             return self._take(name, [decode_frame(data) for data in decode_parts(request, bytes)])
         if topic == FETCH:
             return self._hand_on(name, *decode_row(request, int, int))
-        return self._look_up(name, *decode_row(request, str, str))  # `LAST`, the one that is left
+        if topic == LAST:
+            return self._look_up(name, *decode_row(request, str, str))
+        raise CarrierError("relay.unknown_topic", topic=topic)
 
     def close(self) -> None:
         """End all open requests."""
@@ -88,6 +91,8 @@ class RelayService:
                 size += len(data)
         return found
 
-    def _look_up(self, name: str, to: str, lane: Lane) -> bytes:
+    def _look_up(self, name: str, to: str, lane: str) -> bytes:
+        if lane not in LANES:
+            raise CarrierError("relay.unknown_lane", lane=lane)
         one = self._store.last(name, to, lane)
         return encode_parts([] if one is None else [one.encode()])

@@ -24,7 +24,7 @@ from smc_dp.deploy.frame import CarrierError, Frame, Lane
 from smc_dp.deploy.relay_carrier import RelayCarrier
 from smc_dp.deploy.relay_service import RelayService
 from smc_dp.deploy.relay_store import RelayStore
-from smc_dp.deploy.relay_wire import BATCH_BYTES, FETCH, SEND, encode_parts
+from smc_dp.deploy.relay_wire import BATCH_BYTES, FETCH, LAST, SEND, encode_parts
 from smc_dp.deploy.study import JointStudy
 from tests.support.refusals import refused
 
@@ -90,6 +90,8 @@ HOSTILE: dict[str, tuple[str, str, bytes, str]] = {
     "true for a number": ("site-1", FETCH, encode_parts([True, 0]), "relay.malformed_message"),
     "a number too large": ("site-1", FETCH, encode_parts([1 << 63, 0]), "relay.malformed_message"),
     "a number below 0": ("site-1", FETCH, encode_parts([-1, 0]), "relay.malformed_message"),
+    "no topic": ("site-1", "erase", b"", "relay.unknown_topic"),
+    "no lane": ("site-1", LAST, encode_parts([WEST, "air"]), "relay.unknown_lane"),
 }
 
 
