@@ -36,12 +36,13 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     This program plays all parties. They exchange encrypted messages over a simulated channel.
 
-    Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
-    paper's curator protocol, and then newton on the same rows. Tables compare the results. Each release has the
-    given epsilon, so together they cost twice that. Give --method to run a single method. Any
-    of the following also makes the command run a single method: --party, --study, --protocol, --noise, a --dataset
-    with more than two classes, or an option that only one of prr_mean and newton has. Without --method, that single
-    method is newton, or prr_mean if the options fit only prr_mean.
+    Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. The rows are dealt in
+    the order of tumour area, so that each hospital has other patients. With --parties or --split they are dealt at
+    random. The hospitals run prr_mean, the paper's curator protocol, and then newton on the same rows. Tables compare
+    the results. Each release has the given epsilon, so together they cost twice that. Give --method to run a single
+    method. Any of the following also makes the command run a single method: --party, --study, --protocol, --noise, a
+    --dataset with more than two classes, or an option that does not apply to both prr_mean and newton. Without
+    --method, that single method is newton, or prr_mean if the options fit only prr_mean.
 
     newton is recommended, for any number of classes. With more than 2,000 columns use gd. Both train one model of all
     rows: in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as

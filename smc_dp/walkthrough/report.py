@@ -42,8 +42,8 @@ HOW_TO_READ = (
     "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. A "
     "ciphertext stands in square brackets. The number after it is its content, which only the named holders of the key "
     "can read.",
-    "The knowledge so far comes last: for each participant, and for each coalition that shares all that its members "
-    "saw, it says which secrets of the others they can work out. A step has a table of it only if a cell has changed.",
+    "A step ends with what is known after it: which secrets of the others each participant can work out, and each "
+    "coalition whose members share all that they saw. It is shown only where it has changed.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
