@@ -117,7 +117,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         if how.identities is not None:
             simulated["identities"] = load_with_warning(how.identities, agreed[0].participants)
         by_folder = {folder / one.method.name: one for one in agreed}
-        with screen.progress_bars(quiet=as_json) as hear:
+        with screen.progress_bar(quiet=as_json) as hear:
             reports = simulate_each(found, by_folder, rng, hear, **simulated)
         _write_metrics(how.metrics, main_job.metrics_by_release(reports), request.data)
         if as_json:
@@ -138,7 +138,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         screen.print_blocks(expected_in_simulation(agreement, having))
         if request.data.party is not None:
             screen.print_blocks(shared_test_rows(found))
-    with allow_cells(how.most_cells), screen.progress_bars(quiet=as_json) as hear:
+    with allow_cells(how.most_cells), screen.progress_bar(quiet=as_json) as hear:
         report = simulate_run(found, agreement, rng, folder, hear, drop_out=drop_outs, **simulated)
     _write_metrics(how.metrics, main_job.metrics_by_release([report]), request.data)
     if as_json:
