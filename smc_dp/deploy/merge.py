@@ -82,7 +82,7 @@ def _two_messages(one: Envelope, other: Envelope) -> ProtocolError:
     Nobody is named: the carrier of sealed envelopes can make up a second one.
     """
     place = f"number {one.number} from {shown(one.sender)} to {shown(one.to)}"
-    said = place if _place(one) == _place(other) else f"the messages of {shown(one.sender)} that follow one another"
+    said = place if _place(one) == _place(other) else f"the next message of {shown(one.sender)}"
     return ProtocolError("chain.two_messages", place=said, digests=[one.digest.hex(), other.digest.hex()])
 
 

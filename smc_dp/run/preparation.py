@@ -82,7 +82,7 @@ def parse_drop_outs(texts: Iterable[str]) -> dict[str, int]:
     for text in texts:
         name, colon, number = text.rpartition(":")
         if not colon or name in found or not (number.isascii() and number.isdigit()) or len(number) > 18:
-            raise InputError("vanish.not_a_message", got=shown(text))
+            raise InputError("drop_out.not_a_message", got=shown(text))
         found[name] = int(number)
     return found
 

@@ -377,12 +377,12 @@ def check_parties(every: Sequence[LocalParty]) -> None:
 def _check_drop_outs(drop_out: Mapping[str, int], agreement: Agreement) -> None:
     """Raise an InputError for simulated drop-outs that the protocol cannot have."""
     if drop_out and not agreement.terms.tolerates_dropouts:
-        raise InputError("vanish.not_possible", protocol=agreement.protocol)
+        raise InputError("drop_out.not_possible", protocol=agreement.protocol)
     for name, number in drop_out.items():
         if name not in agreement.parties:
-            raise InputError("vanish.unknown_party", parties=agreement.parties, got=shown(name))
+            raise InputError("drop_out.unknown_party", parties=agreement.parties, got=shown(name))
         if type(number) is not int or number < 1:
-            raise InputError("vanish.no_number", name=name, got=shown(number))
+            raise InputError("drop_out.no_number", name=name, got=shown(number))
 
 
 def _check(data: PreparedData, agreement: Agreement, rng: Stream, folders: list[Path]) -> None:

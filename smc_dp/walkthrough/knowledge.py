@@ -24,11 +24,11 @@ IN_SOME_CASES = "in some cases"
 CASES_NOTE = (
     f'"{IN_SOME_CASES.capitalize()}" means: for some secret permutations and some orders of the sizes. The cases can '
     "differ from secret to secret. A sentence without these words holds in all cases. A cell of a table shows the case "
-    "in which most is known."
+    "in which the coalition knows most."
 )
 SUBSETS_NOTE = (
-    'What a part of a coalition knows, the coalition knows, too. The lines under "What is known now" do not repeat it. '
-    'A mark "(*)" means: they could not work this out from the result and their own inputs alone.'
+    'A coalition knows all that a part of it knows. The lines under "What is known now" do not repeat this. '
+    'The sign "(*)" means that the coalition could not work this out from the result and its own inputs alone.'
 )
 
 

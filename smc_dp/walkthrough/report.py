@@ -47,7 +47,7 @@ HOW_TO_READ = (
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
-SAME_TEXT = "What stands under step {number} above is about this step, too."
+SAME_TEXT = "The text under step {number} above is about this step, too."
 AGAIN = "The same kinds of messages as in step {number} ({stage}), with new values. The text there is about both."
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
@@ -55,12 +55,12 @@ FIXED_NOTES = (
 )
 ATTACKS_FOLLOW = (
     "After the steps come attacks. Each is tried twice: on a flawed protocol (as it was published, or with a rule left "
-    "out), and on what this program uses instead."
+    "out), and on the protocol that this program uses instead."
 )
 HOW_KNOWN = (
-    "What is known after each step is computed. The program's own code of each participant runs on symbols in place of "
+    "The knowledge after each step is computed. The program's own code of each participant runs on symbols in place of "
     "numbers, with the messages up to that step. The computation assumes that everybody follows the protocol, and that "
-    "nobody can decrypt a message without its key. It is a check, and no proof."
+    "nobody can decrypt a message without its key. It is a check, not a proof."
 )
 
 

@@ -105,7 +105,7 @@ def _steps(runs: Sequence[_Counted], places: Mapping[str, int]) -> Iterator[tupl
         step: list[StepKey] = []
         while not step or any(run.out[key] < run.totals[key] for key in step for run in runs):
             if not any(run.withheld for run in runs):
-                raise LocalError("letters.never_sent", step=step[0].step)
+                raise LocalError("message.never_sent", step=step[0].step)
             step.append(_next(runs, places))
             _go_on(runs, step[-1])
         yield tuple(step)

@@ -23,9 +23,10 @@ from smc_dp.run.protocols.execution import open_session, run_session
 
 PATHAK_METHOD = "prr_mean"
 PATHAK_SCOPE = (
-    "What was looked at is the sum of the published shares of whole runs with test keys, not the messages in them.\n"
-    "A run takes long, so there are few draws: they find gross faults, such as half the noise or residues.\n"
-    "Half the noise was drawn by the ideal functionality, whose output has the same distribution and takes no time."
+    "This audit looks at the sum of the published shares of whole runs with test keys, not at the messages. A run "
+    "takes long, so there are few draws, and they find gross faults only, such as half the noise or residues. The "
+    "ideal functionality gives the same distribution and takes no time, so it made the draws of the mutant with half "
+    "the noise."
 )
 PATHAK_MUTANTS: tuple[MutantName, ...] = ("k-times-integer", "stripped")
 """Mutants of the whole protocol; it has half the noise besides."""

@@ -39,9 +39,10 @@ from smc_dp.privacy.target import Target
 from smc_dp.run.protocols.bindings import BINDINGS
 
 ROUNDS_SCOPE = (
-    "What was looked at is what Charlie and one party of his can make of whole sessions: all sums less what that party "
-    "added,\nwhile he announces sums that keep the records that differ as far apart as can be. There are few draws: "
-    "they\nfind gross faults. Half the noise was drawn by the ideal functionality, as it takes no time."
+    "This audit looks at what the curator and one colluding party can make of whole sessions: all sums less what that "
+    "party added. The curator announces sums at which the records that differ are as far apart as possible. There are "
+    "few draws, and they find gross faults only. The ideal functionality takes no time, so it made the draws of the "
+    "mutant with half the noise."
 )
 PARTIES, COLLUDERS = 3, 1
 _ROWS = 2  # the public cap

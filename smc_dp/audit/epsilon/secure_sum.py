@@ -40,9 +40,9 @@ from smc_dp.privacy.target import SHARED_NOISES, NoiseName, Target
 SECURE_SUM_METHODS: Mapping[str, NoiseName] = MappingProxyType({WeightedSum.name: "vg", Describe.name: "ddg"})
 """Methods by one sum that can be audited through it, with the noise of each where none is named."""
 SECURE_SUM_SCOPE = (
-    "What was looked at is what Charlie and one party of his can make of whole runs: the sum less what that party "
-    "added.\nA run takes 10 ms, so there are few draws: they find gross faults. Integer for integer it is what the "
-    "ideal\nfunctionality gives, and half the noise was drawn by that, as it takes no time."
+    "This audit looks at what the curator and one colluding party can make of whole runs: the sum less what that party "
+    "added. A run takes 10 ms, so there are few draws, and they find gross faults only. The ideal functionality gives "
+    "the same integers and takes no time, so it made the draws of the mutant with half the noise."
 )
 PARTIES, COLLUDERS = 3, 1
 _ROWS = 8  # of every other party than the first, and the public cap

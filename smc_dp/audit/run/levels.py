@@ -35,18 +35,18 @@ LEVEL_RULES: Mapping[LevelNumber, LevelRule] = MappingProxyType(
     {
         1: LevelRule(
             "the transcript is whole",
-            "Nothing in the run folder contradicts the protocol, the other files or the stated guarantee. Whoever made "
-            "the folder could have played all participants.",
+            "Nothing in the run folder contradicts the protocol, the other files or the stated guarantee. The author "
+            "of the folder could have played all participants.",
         ),
         2: LevelRule(
             "it is authentic",
-            "What was sent is signed by keys that are known from elsewhere. Signatures do not show what their "
-            "owners did locally with rows and randomness.",
+            "All that was sent is signed by keys that are known from elsewhere. The signatures do not show what the "
+            "owners of these keys did locally with rows and randomness.",
         ),
         3: LevelRule(
             "every message was replayed",
-            "All participants handed over what they did and saw, and each message was made again from that by the "
-            "program. No audit shows whether rows were true and randomness was random.",
+            "All participants handed over what they did and saw. The program made each message again from that. No "
+            "audit shows whether rows were true and randomness was random.",
         ),
     }
 )

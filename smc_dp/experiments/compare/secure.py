@@ -14,19 +14,20 @@ from smc_dp.methods.sums.threat_model import ThreatModel
 _DIGITS = 2
 
 HOW = (
-    "Secure curves trust nobody: each party enters its own integers and noise that it draws itself, and a release is "
+    "Secure curves trust nobody. Each party enters its own integers and noise that it draws itself, and a release is "
     "the sum of them, as the secure sum adds them up in a run. Nothing else is simulated, and no noise is drawn for "
-    "the sum. The noise is calibrated for the H honest parties who must be left; nobody drops out here, so all K "
-    "shares are in it. What a run costs, and its own assumptions and statistical distance, are not looked at here."
+    "the sum. The noise is calibrated for the H honest parties who must be left. Nobody drops out here, so the sum has "
+    "all K shares of the noise. The curves leave out the cost of a run, its own assumptions and its statistical "
+    "distance."
 )
 CAP = (
-    "In secure curves no party may have more rows than a public cap. Here that is the largest party of the deal, "
-    "rounded up to two digits; parties would have to agree on one before a run."
+    "In secure curves no party may have more rows than a public cap. Here the cap is the size of the "
+    "largest party, rounded up to two digits. Before a run the parties would have to agree on a cap."
 )
 
 UNLIKE = (
-    "the secure curve has a δ above 0, and the curve with a trusted aggregator is pure (δ = 0): part of the difference "
-    "between the two is the kind of guarantee and of noise, and not the protocol."
+    "the secure curve has a δ above 0, and the curve with a trusted aggregator is pure (δ = 0). Part of the difference "
+    "between the two comes from the kind of guarantee and of noise, and not from the protocol."
 )
 
 

@@ -40,8 +40,8 @@ from smc_dp.privacy.target import Calibration, NoiseName, Target
 
 PUBLIC_ROWS_CAVEAT = "The auxiliary rows are public: they are not protected."
 ONE_ROW_CAVEATS = (
-    "The same holds if, at the same time, one auxiliary row is replaced by any other row; no more of them.",
-    "What was fitted to the auxiliary rows before, such as a projection, is not covered.",
+    "The same holds if one auxiliary row is replaced at the same time, but not if several are.",
+    "A projection, or anything else that was fitted to the auxiliary rows before, is not covered.",
 )
 _ROW_BY_ROW_CAVEAT = "It is assumed that a learner's answer on a row does not depend on the other rows."
 

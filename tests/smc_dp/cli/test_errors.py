@@ -79,7 +79,7 @@ REFUSED = {
     "run --method prr_mean --delta 1e-6": "delta.without_ddg",
     "run --method wsum --as-published-insecure": "method.not_printed",
     "run --method wsum --output shares --topology star": "topology.no_curator",
-    "run --method wsum --drop-out hospital-1": "vanish.not_a_message",
+    "run --method wsum --drop-out hospital-1": "drop_out.not_a_message",
     "lab epsilon": "options.no_audit_subject",
     "lab epsilon nothing": "method.unknown",
     "lab epsilon knorm --epsilon 500001": "epsilon.too_large",
@@ -164,7 +164,7 @@ def test_json_has_every_fault_with_its_code(folder, capsys):
     assert main(["run", *OWN, "--json", *wrong]) == 2
     out, err = capsys.readouterr()
     found = json.loads(out)
-    codes = ["method.no_such_setting", "protocol.no_such_setting", "vanish.not_a_message"]
+    codes = ["method.no_such_setting", "protocol.no_such_setting", "drop_out.not_a_message"]
     assert [fault["code"] for fault in found["faults"]] == codes
     assert found["error"] == found["faults"][0]
     assert [line.removeprefix("error: ") for line in err.splitlines()] == [f["message"] for f in found["faults"]]

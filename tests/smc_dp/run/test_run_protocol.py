@@ -136,7 +136,7 @@ def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("changes", "why"), [
     ({"method": "pathak2010"}, partial(refused, "method.is_a_protocol", method="pathak2010", known="prr_mean")),
     ({"method": "wsum"}, partial(refused, "protocol.no_such_setting", setting="key_bits", method="wsum")),
-    ({"drop_out": {"a": 1}}, partial(refused, "vanish.not_possible", protocol="pathak2010")),
+    ({"drop_out": {"a": 1}}, partial(refused, "drop_out.not_possible", protocol="pathak2010")),
     ({"target": 0}, partial(refused, "number.not_positive", at="target: epsilon")),
     ({"target": Target(None)}, partial(refused, "epsilon.infinite")),
     ({"key_bits": 1024, "insecure_test_keys": False}, partial(refused, "key_bits.too_short", least=2048)),

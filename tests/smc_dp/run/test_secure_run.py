@@ -306,11 +306,11 @@ def test_whoever_vanishes_before_anybody_is_charged_is_left_out_one_session_afte
 
 
 def test_only_parties_drop_out(tmp_path: Path) -> None:
-    with refused("vanish.unknown_party", parties=(A, B, C), got="'nobody'"):
+    with refused("drop_out.unknown_party", parties=(A, B, C), got="'nobody'"):
         run(tmp_path / "run", drop_out={"nobody": 1})
-    with refused("vanish.unknown_party"):
+    with refused("drop_out.unknown_party"):
         run(tmp_path / "run", drop_out={CURATOR_NAME: 1})
-    with refused("vanish.no_number", name=A, got="0"):
+    with refused("drop_out.no_number", name=A, got="0"):
         run(tmp_path / "run", drop_out={A: 0})
 
 
