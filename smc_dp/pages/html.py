@@ -69,7 +69,7 @@ def _breakable(text: str) -> Markup:
     return Markup("<wbr>").join(filter(None, pieces))
 
 
-def _quoted(text: str) -> Markup:
+def _with_code(text: str) -> Markup:
     """Return a text with what stands in backquotes as code."""
     from markupsafe import Markup
 
@@ -118,5 +118,5 @@ def _template() -> Template:
 
     loader = jinja2.PackageLoader("smc_dp.pages", ".")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {"breakable": _breakable, "embedded": _embedded, "quoted": _quoted, "wordy": _wordy}
+    environment.filters |= {"breakable": _breakable, "embedded": _embedded, "with_code": _with_code, "wordy": _wordy}
     return environment.get_template("page.html.j2")

@@ -16,10 +16,10 @@ from smc_dp.run.agreement import ONLY_THE_RELEASE, TEST_KEYS, Agreement
 def summary_blocks(agreement: Agreement, details: str) -> Iterator[PageBlock]:
     """Yield the six lines, and the whole statement as details; `details`: the command that prints it."""
     yield FactList((*summary_lines(agreement), ("Details", details)))
-    yield full_statement(agreement)
+    yield statement_section(agreement)
 
 
-def full_statement(agreement: Agreement) -> Section:
+def statement_section(agreement: Agreement) -> Section:
     """Return the whole statement, which only details show."""
     promise, caveats = Prose(agreement.statement.promise), agreement.statement.caveats
     limits = (Prose("Not covered, or to be known:"), Bullets(caveats)) if caveats else ()
