@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import textwrap
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from typing import Any
 
 from smc_dp.leakage.matrix import Matrix, Row
 from smc_dp.leakage.matrix_groups import (
@@ -19,22 +20,40 @@ from smc_dp.leakage.matrix_groups import (
 from smc_dp.leakage.symbolic.world_runs import ENUMERATED, FEW_PARTIES, SMALLEST
 
 UNFOLDED = 1 << 20  # a paragraph is a line
-_TEXTS: dict[str, dict[str, str]] = tomllib.loads(
-    files("smc_dp.leakage").joinpath("matrix_text.toml").read_text(encoding="utf-8")
-)
+_TEXTS: dict[str, Any] = tomllib.loads(files("smc_dp.leakage").joinpath("matrix_text.toml").read_text(encoding="utf-8"))
 
 
 def _sentence(section: str, name: str, **fields: object) -> str:
-    return _TEXTS[section][name].strip().format(**fields)
+    text: str = _TEXTS[section][name]
+    return text.strip().format(**fields)
 
 
-KEY, LIMITS, SUM_LIMITS = (
-    _sentence(*place) for place in (("key", "of_inputs"), ("limits", "of_inputs"), ("limits", "of_sums"))
-)
+@dataclass(frozen=True)
+class TableKey:
+    """Meanings of the signs in a table, by sign, and a sentence on vectors."""
+
+    signs: Mapping[str, str]
+    vectors: str
+
+    @classmethod
+    def named(cls, name: str, **fields: object) -> TableKey:
+        """Return the key of this name, with these fields filled in."""
+        signs = {sign: text.strip().format(**fields) for sign, text in _TEXTS["signs"][name].items()}
+        return cls(signs, _sentence("key", name))
+
+    @property
+    def paragraph(self) -> str:
+        """The key as one paragraph."""
+        signs = " ".join(f'"{sign}": {meaning}.' for sign, meaning in self.signs.items())
+        return _sentence("key", "paragraph", signs=signs, vectors=self.vectors)
+
+
+LIMITS, SUM_LIMITS = (_sentence("limits", name) for name in ("of_inputs", "of_sums"))
 _RESULT_TELLS = _sentence("key", "result_tells")
-SUM_KEY = _sentence("key", "of_sums", nothing=f"nothing, but what {_RESULT_TELLS}", baseline="those tell")
+KEY = TableKey.named("of_inputs")
+SUM_KEY = TableKey.named("of_sums", nothing=f"nothing, but what {_RESULT_TELLS}", baseline="those tell")
 # Here what the result tells stands in the cells too.
-SUM_KEY_ALONE = _sentence("key", "of_sums", nothing="nothing", baseline=_RESULT_TELLS)
+SUM_KEY_ALONE = TableKey.named("of_sums", nothing="nothing", baseline=_RESULT_TELLS)
 
 
 def describe_group(group: CoalitionGroup) -> str:
@@ -53,7 +72,8 @@ def describe_group(group: CoalitionGroup) -> str:
 
 def name_secret(name: str) -> str:
     """Return the name of a secret, or of a group of them, for a sentence."""
-    return _TEXTS["secret"].get(name, name if name == SMALLEST or "_" in name else f"the {name}")
+    named: str = _TEXTS["secret"].get(name, name if name == SMALLEST or "_" in name else f"the {name}")
+    return named
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -95,7 +115,8 @@ def matrix_tables(m: Matrix) -> Iterator[MatrixTable]:
 
 def matrix_legend(m: Matrix) -> tuple[str, str, str]:
     """Return the key of the table, its limitations, and how it was computed."""
-    key, limits = (SUM_KEY, SUM_LIMITS) if m.has_patterns else (KEY, LIMITS)
+    table_key, limits = (SUM_KEY, SUM_LIMITS) if m.has_patterns else (KEY, LIMITS)
+    key = table_key.paragraph
     first, *others = m.settings
     if not others:
         return key, limits, _method(m)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from smc_dp.leakage.matrix import Row
 from smc_dp.leakage.matrix_groups import _LEVEL_MARKS, _RESULT, SECRET_GROUPS, cells_by_secret
-from smc_dp.leakage.matrix_text import KEY, LIMITS, SUM_KEY_ALONE, SUM_LIMITS
-from smc_dp.pages.blocks import Bullets, PageBlock, PageTable, Prose, Section
+from smc_dp.leakage.matrix_text import KEY, LIMITS, SUM_KEY_ALONE, SUM_LIMITS, TableKey
+from smc_dp.pages.blocks import Bullets, FactList, PageBlock, PageTable, Prose, Section
 from smc_dp.walkthrough.knowledge import CASES_NOTE, SUBSETS_NOTE, Knowledge
 from smc_dp.walkthrough.knowledge_trace import KnowledgeTrace
 
@@ -16,12 +16,18 @@ NOTHING_NEW = "Nobody knows more than before this step."
 NOBODY_YET = "No message was sent. A coalition knows only what follows from its own inputs."
 WITH_ALL_SIZES = "A coalition that has all sizes knows the smallest."
 NAMING = "The name of a secret has a letter, the party's number, and in brackets its place among the party's numbers"
-MIXED = 'Two entries in a cell, as in "-/all": the first holds for some of these secrets, the second for the others.'
+MIXED = ("-/all", "two entries in a cell: the first holds for some of these secrets, the second for the others")
 LEFT_OUT = "A coalition that is not in a table can work out none of these secrets."
 CLAIMED = (
-    '"claimed: yes": the protocol promises that this coalition learns only the result, what follows from it and from '
-    'its own inputs, and what the last section allows. "claimed: no": the protocol promises nothing about this '
-    "coalition. This does not mean that it learns anything."
+    (
+        "claimed: yes",
+        "the protocol promises that the coalition learns only the result, what follows from it and from its own "
+        "inputs, and what the last section allows",
+    ),
+    (
+        "claimed: no",
+        "the protocol promises nothing about the coalition, which does not mean that it learns anything",
+    ),
 )
 STILL_READS = "Messages to a participant that dropped out count as read: it may read them when it is back."
 
@@ -53,7 +59,7 @@ def knowledge_before(trace: KnowledgeTrace) -> Section:
         "What is known before the first message",
         (
             *(Prose(nobody_yet), Prose(SUBSETS_NOTE), *cases, *((table,) if table.rows else ())),
-            *(Prose(_names(trace)), Prose(f"{LEFT_OUT} {key} {MIXED} {CLAIMED}"), *readers_note, Prose(limits)),
+            *(*_names(trace), Prose(LEFT_OUT), _signs(key), Prose(key.vectors), *readers_note, Prose(limits)),
         ),
     )
 
@@ -84,13 +90,19 @@ def _shown(row: Row) -> Mapping[str, str]:
     return sums | cells_by_secret(replace(row, states_result=False))
 
 
-def _names(trace: KnowledgeTrace) -> str:
+def _signs(key: TableKey) -> FactList:
+    """Return the meaning of each sign in a table."""
+    pairs = (*key.signs.items(), MIXED, *CLAIMED)
+    return FactList(tuple((sign, f"{meaning[0].upper()}{meaning[1:]}.") for sign, meaning in pairs))
+
+
+def _names(trace: KnowledgeTrace) -> tuple[PageBlock, ...]:
     """Return the meaning of the letters that name secrets."""
     secrets = list(dict.fromkeys(s for row in trace.knows[-1].matrix.rows for s in row.cells))
     symbols = dict.fromkeys(map(_letter, secrets))
     example = next((f", as in {s}" for s in secrets if "_" in s and "(" in s and " - " not in s), "")
-    meant = (f"{x} for {SECRET_GROUPS[x].removeprefix('other ')}" for x in symbols if x in SECRET_GROUPS)
-    return f"{NAMING}{example}. The letters: {', '.join(meant)}."
+    meant = ((x, SECRET_GROUPS[x].removeprefix("other ")) for x in symbols if x in SECRET_GROUPS)
+    return Prose(f"{NAMING}{example}."), FactList(tuple(meant))
 
 
 def _letter(secret: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from support.lectures import lecture_of, prepared, steps_on
 
 from smc_dp.leakage.matrix import Cell
-from smc_dp.pages.blocks import Bullets, PageTable, Prose, Section
+from smc_dp.pages.blocks import Bullets, FactList, PageTable, Prose, Section
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import knowledge_blocks, report
 from smc_dp.walkthrough.knowledge import CASES_NOTE, Knowledge
@@ -69,15 +69,21 @@ def test_a_step_has_a_table_only_if_a_cell_has_changed() -> None:
 @pytest.mark.parametrize(
     ("name", "said", "other"),
     [
-        ("secure_sum", "z for numbers with noise", "w for weights"),
-        pytest.param("pathak2010", "n for sizes, eta for noise", "z for numbers", marks=pytest.mark.slow),
+        ("secure_sum", {"z": "numbers with noise"}, "w"),
+        pytest.param("pathak2010", {"n": "sizes", "eta": "noise"}, "z", marks=pytest.mark.slow),
     ],
 )
-def test_letters_of_secrets_are_explained(name: str, said: str, other: str) -> None:
+def test_letters_of_secrets_and_signs_of_tables_are_explained(name: str, said: dict[str, str], other: str) -> None:
     _, course = prepared(name)
-    texts = " ".join(b.text for b in knowledge_blocks.knowledge_before(course).blocks if isinstance(b, Prose))
-    assert all(part in texts for part in said.split(", "))
-    assert other not in texts
+    blocks = knowledge_blocks.knowledge_before(course).blocks
+    texts = " ".join(b.text for b in blocks if isinstance(b, Prose))
+    letters, signs = (dict(b.pairs) for b in blocks if isinstance(b, FactList))
+    assert said.items() <= letters.items()
+    assert other not in letters
+    tables = [knowledge_blocks.knowledge_table(known) for known in course.knows]
+    entries = {entry for table in tables for row in table.rows for text in row[1:-1] for entry in text.split("/")}
+    assert {entry.removesuffix("*") for entry in entries} | {"*" for entry in entries if "*" in entry} <= {*signs}
+    assert {"claimed: yes", "claimed: no", "-/all"} <= {*signs}
     assert (CASES_NOTE in texts) == (name == "pathak2010")
     assert (knowledge_blocks.STILL_READS in texts) == (name == "secure_sum")
 
