@@ -16,7 +16,7 @@ from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.privacy.statement import CHANGED
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import charge_of_run
-from smc_dp.run.privacy_summary import statement_section, graph_sentence, summary_lines
+from smc_dp.run.privacy_summary import graph_sentence, statement_section, summary_lines
 from smc_dp.run.release_report import setting_text
 
 _SHOWN = 40  # classes
