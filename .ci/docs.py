@@ -59,7 +59,7 @@ def with_formulas(text: str) -> str:
 
 
 def build_api() -> None:
-    """Write the API pages of both packages."""
+    """Write the API pages of both packages, with a link back to the documentation."""
     unfold()
     hide_requests()
     pdoc.render.configure(docformat="numpy")
@@ -68,6 +68,11 @@ def build_api() -> None:
     pdoc.pdoc(
         "protocols", "smc_dp", *(f"!{flare.__name__}.{name}" for name in FOR_FLARE), output_directory=DOCS / "api"
     )
+    for page in (DOCS / "api").rglob("*.html"):
+        before, nav, after = page.read_text(encoding="utf-8").partition('<nav class="pdoc">')
+        if nav:
+            home = os.path.relpath(DOCS / "index.html", page.parent)
+            page.write_text(f'{before}{nav}<a href="{home}">Documentation</a>{after}', encoding="utf-8")
 
 
 def place_of(path: PurePosixPath) -> PurePosixPath:

@@ -25,9 +25,8 @@ from smc_dp.run.verify_release import verify_release
 
 
 def progress(stage: str, done: int, total: int) -> None:
-    """Print the stages of a run."""
-    if done == total:
-        print(f"  {stage}: all {total} are there")
+    """Print how far a run is."""
+    print(f"  {stage}: {done} of {total}")
 
 
 def main() -> None:

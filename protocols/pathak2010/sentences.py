@@ -125,8 +125,8 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "pi_1, pi_2": "secret permutations: of the parties, unknown to Charlie; of Charlie, unknown to the parties",
         "r, a~, b~": "Charlie's blinding numbers; the shares after blinding and both permutations",
         "slot": "place of a party after pi_1; in a packed ciphertext, the place of one number",
-        "u, v": "1 at the party with the fewest rows and 0 elsewhere: in the order after both permutations, and in "
-        "that of the parties",
+        "u, v": "vectors with 1 at the party with the fewest rows and 0 elsewhere: u in the order after both "
+        "permutations, v in the order of the parties",
         "psi, s": "selected noise, encrypted; mask that P_1 adds to it",
         "w^s": "mean of the models with the noise, so that K w^s is the published sum",
         "randomiser, h_s": "random factor of a ciphertext; public number whose powers are such factors",

@@ -98,7 +98,7 @@ def _measured(one: MeasuredAttack, trials: int | None, key_bits: int, rng: Strea
 
     found = []
     for variant in one.variants:
-        with screen.progress_bars(quiet) as hear:
+        with screen.progress_bar(quiet) as hear:
             hear_variant = None if hear is None else partial(hear, f"{one.name} against {variant.name}")
             found.append(attacks.measure(one.name, variant.name, trials, rng, key_bits=key_bits, hear=hear_variant))
     return AttackReport(one, tuple(found), key_bits if one.uses_keys else None)

@@ -126,7 +126,7 @@ def _run(request: Request, plans: list[PlannedCase], trials: int | None, sure: F
     from smc_dp.audit.epsilon.power import MeasuredPower, MutantPower, audit_mutant, audit_with_power
 
     rng, found, mutants = Stream.from_system(), list[MeasuredPower](), list[MutantPower]()
-    with screen.progress_bars(quiet=as_json) as hear:
+    with screen.progress_bar(quiet=as_json) as hear:
         effort = _effort(request, plans, trials, sure, rng)
         for plan in plans:
             if request.mutant is None:

@@ -36,12 +36,13 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
 
     This program plays all parties. They exchange encrypted messages over a simulated channel.
 
-    Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. They run prr_mean, the
-    paper's curator protocol, and then newton on the same rows. Tables compare the results. Each release has the
-    given epsilon, so together they cost twice that. Give --method to run a single method. Any
-    of the following also makes the command run a single method: --party, --study, --protocol, --noise, a --dataset
-    with more than two classes, or an option that only one of prr_mean and newton has. Without --method, that single
-    method is newton, or prr_mean if the options fit only prr_mean.
+    Without options, `smc-dp run` simulates five hospitals with the rows of a built-in data set. The rows are dealt in
+    the order of tumour area, so that each hospital has other patients. With --parties or --split they are dealt at
+    random. The hospitals run prr_mean, the paper's curator protocol, and then newton on the same rows. Tables compare
+    the results. Each release has the given epsilon, so together they cost twice that. Give --method to run a single
+    method. Any of the following also makes the command run a single method: --party, --study, --protocol, --noise, a
+    --dataset with more than two classes, or an option that does not apply to both prr_mean and newton. Without
+    --method, that single method is newton, or prr_mean if the options fit only prr_mean.
 
     newton is recommended, for any number of classes. With more than 2,000 columns use gd. Both train one model of all
     rows: in each round, secure sums add up the parties' gradients. For two classes and enough rows newton is nearly as
@@ -116,7 +117,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         if how.identities is not None:
             simulated["identities"] = load_with_warning(how.identities, agreed[0].participants)
         by_folder = {folder / one.method.name: one for one in agreed}
-        with screen.progress_bars(quiet=as_json) as hear:
+        with screen.progress_bar(quiet=as_json) as hear:
             reports = simulate_each(found, by_folder, rng, hear, **simulated)
         _write_metrics(how.metrics, main_job.metrics_by_release(reports), request.data)
         if as_json:
@@ -137,7 +138,7 @@ def train_together(said: Mapping[str, Any], as_json: AsJson = False) -> None:
         screen.print_blocks(expected_in_simulation(agreement, having))
         if request.data.party is not None:
             screen.print_blocks(shared_test_rows(found))
-    with allow_cells(how.most_cells), screen.progress_bars(quiet=as_json) as hear:
+    with allow_cells(how.most_cells), screen.progress_bar(quiet=as_json) as hear:
         report = simulate_run(found, agreement, rng, folder, hear, drop_out=drop_outs, **simulated)
     _write_metrics(how.metrics, main_job.metrics_by_release([report]), request.data)
     if as_json:

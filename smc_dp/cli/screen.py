@@ -19,7 +19,7 @@ from smc_dp.core.errors import one_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.progress import TaskID
+    from rich.progress import Progress, TaskID
 
     from smc_dp.pages.blocks import PageBlock
     from smc_dp.run.simulation import HearProgress
@@ -30,8 +30,8 @@ _UNFOLDED = 1 << 20
 
 
 @contextmanager
-def progress_bars(quiet: bool = False) -> Iterator[HearProgress | None]:
-    """Yield a callback that draws a bar for each stage on a terminal; elsewhere a plain line, unless `quiet`."""
+def progress_bar(quiet: bool = False) -> Iterator[HearProgress | None]:
+    """Yield a callback that draws a bar with the time left on a terminal; elsewhere a line a stage, unless `quiet`."""
     if not sys.stderr.isatty():
         seen: set[str] = set()
 
@@ -42,19 +42,12 @@ def progress_bars(quiet: bool = False) -> Iterator[HearProgress | None]:
 
         yield None if quiet else report
         return
-    from rich import progress as bars
-    from rich.console import Console
-
-    columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn(), bars.MofNCompleteColumn())
-    with bars.Progress(
-        *columns, bars.TimeElapsedColumn(), bars.TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    ) as progress:
-        tasks: dict[str, TaskID] = {}
+    with _bar(transient=True) as (progress, task):
 
         def update(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage)
-            progress.update(tasks[stage], completed=done, total=total)
+            if done < progress.tasks[task].completed:  # the next part, whose speed is another
+                progress.reset(task)
+            progress.update(task, completed=done, total=total, description=stage)
 
         yield update
 
@@ -74,20 +67,29 @@ def cell_progress() -> Iterator[Callable[[int, int, int], None]]:
 
         yield report
         return
-    from rich import progress as bars
-    from rich.console import Console
-
-    columns = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn("{task.description}", markup=False))
-    with bars.Progress(
-        *columns, bars.TimeElapsedColumn(), bars.TimeRemainingColumn(), console=Console(stderr=True)
-    ) as progress:
-        task = progress.add_task("cells")
+    with _bar(transient=False) as (progress, task):
 
         def hear(done: int, failed: int, total: int) -> None:
             said = f"cells, {failed} failed" if failed else "cells"
             progress.update(task, completed=done + failed, total=total, description=said)
 
         yield hear
+
+
+@contextmanager
+def _bar(*, transient: bool) -> Iterator[tuple[Progress, TaskID]]:
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TextColumn("{task.description}", markup=False),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True), transient=transient) as progress:
+        yield progress, progress.add_task("")
 
 
 @contextmanager

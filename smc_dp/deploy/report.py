@@ -16,7 +16,7 @@ from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_up
 from smc_dp.privacy.statement import CHANGED
 from smc_dp.run.agreement import REASONS, Agreement
 from smc_dp.run.budget_charge import charge_of_run
-from smc_dp.run.privacy_summary import graph_sentence, summary_lines
+from smc_dp.run.privacy_summary import graph_sentence, statement_section, summary_lines
 from smc_dp.run.release_report import setting_text
 
 _SHOWN = 40  # classes
@@ -36,7 +36,7 @@ def blocks(study: JointStudy, agreement: Agreement) -> Iterator[Section]:
     yield _section("What leaves the site", _leaving(study, agreement))
     yield _section("What the release tells about one record", [agreement.statement.example])
     yield Section("Privacy statement of the release", (FactList(tuple(summary_lines(agreement))),))
-    yield Section("Privacy statement in full", (Prose(agreement.statement.plain_words()),), details=True)
+    yield statement_section(agreement)
     yield _section("Charge", _cost(agreement))
     yield _section("Deadlines", _waiting(study, agreement))
 

@@ -69,6 +69,15 @@ def _breakable(text: str) -> Markup:
     return Markup("<wbr>").join(filter(None, pieces))
 
 
+def _with_code(text: str) -> Markup:
+    """Return a text with what stands in backquotes as code."""
+    from markupsafe import Markup
+
+    plain, code = Markup("{}"), Markup("<code>{}</code>")
+    pieces = re.split(r"`([^`]+)`", text)
+    return Markup("").join((code if i % 2 else plain).format(one) for i, one in enumerate(pieces))
+
+
 def _wordy(table: PageTable) -> frozenset[int]:
     """Return the columns of sentences, which keep some width beside longer ones."""
     longest = [max(map(len, column)) for column in zip(*table.rows, strict=True)]
@@ -109,5 +118,5 @@ def _template() -> Template:
 
     loader = jinja2.PackageLoader("smc_dp.pages", ".")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {"breakable": _breakable, "embedded": _embedded, "wordy": _wordy}
+    environment.filters |= {"breakable": _breakable, "embedded": _embedded, "with_code": _with_code, "wordy": _wordy}
     return environment.get_template("page.html.j2")

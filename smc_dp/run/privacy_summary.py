@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from smc_dp.methods.method import has_own_noise
-from smc_dp.pages.blocks import FactList, PageBlock, Prose, Section
+from smc_dp.pages.blocks import Bullets, FactList, PageBlock, Prose, Section
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
 from smc_dp.run.agreement import ONLY_THE_RELEASE, TEST_KEYS, Agreement
 
@@ -16,7 +16,14 @@ from smc_dp.run.agreement import ONLY_THE_RELEASE, TEST_KEYS, Agreement
 def summary_blocks(agreement: Agreement, details: str) -> Iterator[PageBlock]:
     """Yield the six lines, and the whole statement as details; `details`: the command that prints it."""
     yield FactList((*summary_lines(agreement), ("Details", details)))
-    yield Section("Privacy statement in full", (Prose(agreement.statement.plain_words()),), details=True)
+    yield statement_section(agreement)
+
+
+def statement_section(agreement: Agreement) -> Section:
+    """Return the whole statement, which only details show."""
+    promise, caveats = Prose(agreement.statement.promise), agreement.statement.caveats
+    limits = (Prose("Not covered, or to be known:"), Bullets(caveats)) if caveats else ()
+    return Section("Privacy statement in full", (promise, *limits), details=True)
 
 
 def plain_lines(agreement: Agreement) -> Iterator[tuple[str, str]]:

@@ -102,7 +102,7 @@ def run_protocol(
     insecure_seed : int, default=None
         Reproducible and insecure: take all randomness from this number.
     progress : callable, default=None
-        Called with the name of a stage, how much of it is done, and of how much.
+        Called with what goes on (a stage), how much of the training or of the protocol is done, and of how much.
     **settings : str, int, float, bool or Fraction
         Settings of the method, the target and the protocol, by the names of the options of `smc-dp run` (lambda is
         `lam`), such as `protocol` and `colluders`; none of a `method` or a `target` that is an object.

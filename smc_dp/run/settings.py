@@ -262,7 +262,10 @@ class Simulation(Document):
     """Section of how a run is simulated and where its files go, on which no party agrees."""
 
     drop_out: list[str] | None = _setting(
-        "Secure sum: simulate a drop-out: NAME stops before its N-th message. Repeat the option.", "NAME:N", "texts"
+        "Secure sum: simulate a drop-out: NAME stops before its N-th message. Its greeting and its messages to single "
+        "participants count. Repeat the option.",
+        "NAME:N",
+        "texts",
     )
     topology: str | None = _setting(
         "Direct links (mesh), or all messages through the curator (star).", "|".join(TOPOLOGIES), "choice", usual="mesh"

@@ -42,8 +42,8 @@ HOW_TO_READ = (
     "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. A "
     "ciphertext stands in square brackets. The number after it is its content, which only the named holders of the key "
     "can read.",
-    "The knowledge so far comes last. It says which secrets of the others each participant and each coalition can "
-    "work out. The members of a coalition share all that they saw. A step has a table only if a cell has changed.",
+    "A step ends with what is known after it: which secrets of the others each participant can work out, and each "
+    "coalition whose members share all that they saw. It is shown only where it has changed.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 
@@ -16,7 +17,8 @@ class ShownPage(HTMLParser):
         self.attributes: set[str] = set()
         self.texts: list[str] = []
         self._unseen = self._goes_on = False
-        self.feed(page if isinstance(page, str) else page.decode())
+        text = page if isinstance(page, str) else page.decode()
+        self.feed(re.sub(r'(?<!">)<code>([^<]*)</code>', r"`\1`", text))  # as on a screen; not in <pre ...>
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._unseen, self._goes_on = tag in ("style", "script"), tag == "wbr"

@@ -13,7 +13,7 @@ from smc_dp.privacy.ledger.head import Seen
 from smc_dp.privacy.ledger.history import PARTIES, RECORDS, Account, History, Standing
 from smc_dp.privacy.ledger.numbers import delta_rounded_up, digits_rounded_down, digits_rounded_up
 
-_HEADINGS = ("entry", "date", "state", "of entry", "data set", "mechanism", "kind", "epsilon", "delta", "run")
+_HEADINGS = ("entry", "date", "state", "outcome of", "data set", "mechanism", "kind", "epsilon", "delta", "run")
 _SHOWN = 16  # digits of a digest
 _COUNTED = {
     RECORDS: "how much each release may reveal about any one record",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import Any
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
 from protocols.errors import Fault, StoppedError
+from protocols.programs import find_protocol
 from protocols.runtime.actor import LocalProgram
 from protocols.runtime.envelope import HELLO, first_greetings
 from protocols.runtime.session import SESSION_BYTES, Program, Session
@@ -67,7 +68,8 @@ def run_session(
 ) -> Outcome:
     """Compute the functionality of these contributions, in the order of the session's parties, by its program.
 
-    `rng` seeds every participant. `progress(stage, done, total)`: number of participants that have entered a stage.
+    `rng` seeds every participant. `progress(stage, done, total)`: the stage that a participant enters, how many
+    entries there were, and how many there will be.
     `setting`: how the simulation runs, whether views are kept, and what is called before a share leaves.
     Raises ValueError for contributions that do not fit, or a program that computes something else; a ProtocolError on
     an abort; and a `NoResultError` where too few participants were left. `setting.released` was called for each share
@@ -83,7 +85,7 @@ def run_session(
     inputs |= {name: role_inputs(session, one) for name, one in by_name.items()}
     answers = {name: answer for name, one in by_name.items() if (answer := role_answers(session, one))}
     seeds = {name: rng.fork(f"seed {name}") for name in session.names}
-    observed = replace(setting or Setting(), progress=_counter(progress, len(session.names)))
+    observed = replace(setting or Setting(), progress=_counter(progress, session))
     run = simulate(session, opened.identities, seeds, inputs, observed, answers)
     dropped_out = tuple(name for name, end in run.ends.items() if end == "gone")
     if missing := [name for name in binding.publishers(p) if name not in run.published]:
@@ -165,13 +167,19 @@ def _outcome(
     return Outcome(value, Execution(shares, binding.modulus(p), members, dropped_out, cost, transcript, dict(views)))
 
 
-def _counter(progress: Callable[[str, int, int], None] | None, total: int) -> Callable[[str, str], None] | None:
+def _counter(progress: Callable[[str, int, int], None] | None, session: Session) -> Callable[[str, str], None] | None:
+    """Return a function that counts a participant in a stage once, where the protocol declares it; keys are not."""
     if progress is None:
         return None
-    entered: dict[str, set[str]] = defaultdict(set)  # a role comes back to a stage after making its keys
+    declared = find_protocol(session.program.name, session.program.version).conversation
+    ahead: set[tuple[str, str]] = set()
+    if declared is not None:
+        talk = declared(session.parameters)
+        ahead = {(name, s) for group, stages in talk.stages.items() for name in talk.groups[group] for s in stages}
+    total = len(ahead)
 
     def hear(name: str, stage: str) -> None:
-        entered[stage].add(name)
-        progress(stage, len(entered[stage]), total)
+        ahead.discard((name, stage))
+        progress(stage, total - len(ahead), total)
 
     return hear

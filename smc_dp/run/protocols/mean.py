@@ -60,7 +60,7 @@ class MeanTerms(ProtocolTerms):
             f"semi-honest attackers: readers of the release; {self.coalitions}.",
             "all participants following the protocol to the end.",
             "malicious participants (can remove all noise); the smallest party (knows the noise); numbers of "
-            "rows; wrong inputs; that a run took place or was refused; further releases.",
+            "rows; wrong inputs; whether a run took place or was refused; further releases.",
             f"{self.assumed(parties)}, if unbroken.",
         )
 

@@ -147,7 +147,7 @@ class SumTerms(ProtocolTerms):
         sparse = limits.has_sparse_graph
         how = "if all follow the protocol" if sparse and not own_noise else "even if malicious"
         fixed = "colluding parties and drop-outs" if self.dropouts else "colluding parties"
-        chosen = f"{fixed} fixed beforehand" if sparse else "no party taken over meanwhile"
+        chosen = f"{fixed} fixed beforehand" if sparse else "no other party compromised during the run"
         shares = "AES-256-CCM, " if sparse and self.dropouts else ""
         late = f"at most {self.dropouts} drop-out{'s' * (self.dropouts > 1)}" if self.dropouts else "no drop-outs"
         result = "withheld results" if self.verifiable or not limits.by_curator else "withheld or false results"

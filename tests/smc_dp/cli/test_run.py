@@ -197,9 +197,9 @@ def test_no_file_of_a_run_holds_a_comparison(folder, capsys):
 
 
 def test_progress_is_drawn_on_a_terminal_and_plain_elsewhere(capsys, monkeypatch):
-    with screen.progress_bars(quiet=True) as callback:
+    with screen.progress_bar(quiet=True) as callback:
         assert callback is None
-    with screen.progress_bars() as callback:
+    with screen.progress_bar() as callback:
         for done in (1, 2):
             callback("stage [1]", done, 2)
     assert capsys.readouterr() == ("", "stage [1] ...\n")

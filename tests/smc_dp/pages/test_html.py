@@ -20,6 +20,7 @@ from smc_dp.pages.blocks import (
     PageBlock,
     PageTable,
     Picture,
+    Prose,
     Quotation,
     Section,
 )
@@ -54,6 +55,10 @@ def test_whatever_stands_in_a_page_stays_text_in_every_block() -> None:
     assert (hostile.elements, hostile.attributes) == (plain.elements, plain.attributes)
     assert "".join(hostile.texts).count(HOSTILE) == "".join(plain.texts).count(HARMLESS)
     assert kinds_in(whole("x")) == {"page", *(kind.kind for kind in get_args(PageBlock))}
+
+
+def test_what_stands_in_backquotes_is_code() -> None:
+    assert "<p>a <code>x &lt; y</code> b`</p>" in html(Page("t", (Section("s", (Prose("a `x < y` b`"),)),)))
 
 
 def test_long_words_of_a_table_may_be_broken_and_no_others() -> None:

@@ -100,7 +100,7 @@ def test_each_circumstance_has_its_words() -> None:
     assert lines("sparse graph")[against].endswith("40 of the 400 parties, if all follow the protocol.")
     assert lines("ofpa")[against] == "the curator and all other parties, even if malicious."
     assert lines("each its own noise, shares")[against] == "all other parties, even if malicious."
-    always = "; no party taken over meanwhile; no party restarted from a backup."
+    always = "; no other party compromised during the run; no party restarted from a backup."
     assert lines("newton")[needs] == f"4 honest parties whose noise stays secret; no drop-outs{always}"
     assert lines("drop-outs")[needs] == f"4 honest parties whose noise stays secret; at most 3 drop-outs{always}"
     assert "; colluding parties and drop-outs fixed beforehand; " in lines("sparse graph")[needs]
