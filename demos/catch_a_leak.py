@@ -62,7 +62,7 @@ def main() -> None:
         runs = [run(program, seed) for seed in range(1, 5)]
         secret = [r.views["north"].results[0].pi1 for r in runs]
         watched, named = addressees(runs[0]), culprit(runs[0])
-        print(f"\nStep 1.2 {title}. Whoever watches the network sees:")
+        print(f"\nStep 1.2 {title}. An observer of the network sees:")
         for name, found in watched.items():
             print(f"  {name} writes to {', '.join(sorted(found - {name})) or 'nobody'}")
         print(f"Charlie names the smallest hospital: {named or 'he cannot'}.")

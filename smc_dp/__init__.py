@@ -13,7 +13,7 @@ Twenty-two names and the version are here; each is imported when it is first use
 * `SecureSumDescribe`: counts, means, deviations and quantiles of all rows, behind the same interface; `DescribeResult`:
   what it releases, as `run_protocol` with the method `describe` does.
 * `PrivacyStatement`: what a release guarantees, against whom, and what it does not cover: their attribute privacy_.
-* `METHODS`: every method by its name, for whoever needs more than an estimator:
+* `METHODS`: every method by its name, if an estimator is not enough:
   `METHODS["wsum"]().train(federation).release(target, rng)`, rng from `protocols.arithmetic.rng.Stream.from_system()`.
 * `Federation`, `Rows`: what the parties hold together, and what one of them holds.
 * `Target`: how much privacy is wanted, and which noise.

@@ -4,5 +4,5 @@ import sys
 
 from smc_dp.cli.start import main
 
-if __name__ == "__main__":  # whoever imports every module carries out nothing
+if __name__ == "__main__":  # an import of every module carries out nothing
     sys.exit(main())

@@ -34,9 +34,11 @@ LIMITED = (np, scipy.linalg)
 LIMITS = threadpool_limits(1, user_api="blas")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A commit of a ledger or a site waits for its disk, so folders of tests are in memory where there is room for them.
+# A commit of a ledger or a site waits for its disk, so folders of tests are in memory where there is room for them, and
+# nobody has named a place.
 MEMORY, ROOM = Path("/dev/shm"), 4 << 30
-if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
+HAS_ROOM = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM
+if HAS_ROOM and "TMPDIR" not in os.environ and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 

@@ -47,15 +47,19 @@ def in_turn(mutant: Mutant, root: Path = ROOT) -> Iterator[list[str]]:
 
 
 class _Room:
-    """A planter, and which tests fail in it without any fault: these notice nothing."""
+    """A planter, and which tests fail in it at an edit without effect, as those of digests of code: these notice
+    nothing.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._planter = Planter(folder, SECONDS)
         self._fails: dict[str, bool] = {}
 
-    def _fails_anyway(self, test: str) -> bool:
+    def _fails_anyway(self, test: str, file: str) -> bool:
         if test not in self._fails:
-            self._fails[test] = self._planter.run(test)[0] != 0
+            content = (self._planter.root / file).read_text(encoding="utf-8")
+            with self._planter.planted(Mutant("nothing", file, content, f"{content}\n()\n", "")):
+                self._fails[test] = self._planter.run(test)[0] != 0
         return self._fails[test]
 
     def killer_of(self, mutant: Mutant) -> str:
@@ -72,7 +76,7 @@ class _Room:
                 noticed = _NOTICED.search(log)
                 if code != FAILED or noticed is None or self._fails.get(noticed[1]):
                     raise RuntimeError(f"{mutant.name}: pytest gave {code}\n{log}")
-                if not self._fails_anyway(noticed[1]):
+                if not self._fails_anyway(noticed[1], mutant.file):
                     return noticed[1]
         return ""
 

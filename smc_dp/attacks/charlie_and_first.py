@@ -20,7 +20,7 @@ from smc_dp.attacks.sessions import FinishedRun, PartySecret, draw_secrets, run_
 
 PARTIES, DIMENSION = 5, 2
 _CODE: tuple[StepCode, ...] = (submission.party, submission.curator)
-"""What keeps the halves apart, whoever lays them together."""
+"""Code that keeps the halves apart."""
 
 
 def read_everything(p: Parameters, charlie: View, party: View, S: Vector) -> Everything | None:

@@ -139,7 +139,7 @@ def read_everything_with(p: Parameters, loot: Loot, delta: int, noise: Vector, S
 
     `noise`: that of `KNOWN_NOISE_PARTY`. With Delta both labels of every wire are known. Of an AND three pairs of
     labels lead to one output label and the fourth to the other: that is the pair of ones. So every input bit shows; and
-    whoever knows them makes any party the smallest, whose row opens then.
+    with these bits the attacker makes any party the smallest, whose row opens then.
     """
     labels = loot.with_wire(loot.inside)
     sizes = _sizes(p, loot, labels, delta)

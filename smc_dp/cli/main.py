@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _discard_output() -> None:
-    """Send what is still printed nowhere: whoever reads our output has seen enough, as `head` does."""
+    """Send what is still printed nowhere: the reader of our output has seen enough, as `head` does."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

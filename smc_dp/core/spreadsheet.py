@@ -40,7 +40,7 @@ def format_csv(rows: Iterable[Sequence[object]]) -> str:
 def _cell(cell: object, place: int) -> object:
     if not isinstance(cell, str):
         return cell
-    # Quotation marks hold the first cell of a line together for everybody. Whoever ends cells at semicolons does not
-    # take those of a later cell for quotation marks, because a comma stands before them.
+    # Quotation marks hold the first cell of a line together for everybody. A program that ends cells at semicolons
+    # does not take those of a later cell for quotation marks, because a comma stands before them.
     parts = [cell] if place == 0 else re.split(f"({_MARK.pattern})", cell)
     return "".join(part if i % 2 else escape_formula(part) for i, part in enumerate(parts))

@@ -19,7 +19,7 @@ NO_ROWS = InputFault("rows.none")
 class Rows:
     """Rows of one party in the unit ball, with their classes.
 
-    Whoever makes a `Federation` of them checks them.
+    They are checked before a `Federation` is made of them.
 
     Parameters
     ----------

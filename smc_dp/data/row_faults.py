@@ -1,6 +1,6 @@
 """Encoding of the rows that fit public bounds, with the reasons why each of the others does not.
 
-A training refuses a whole table for one cell. A prediction does not: whoever asks about a thousand rows gets an answer
+A training refuses a whole table for one cell. A prediction does not: a question about a thousand rows gets an answer
 for every row that has one. Reasons quote single cells: they are for the owner of the rows, on their machine.
 """
 

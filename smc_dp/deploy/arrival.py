@@ -2,7 +2,7 @@
 
 A program declares who sends which kind of message to whom in which stage, and how often (`runtime.conversation`). How
 long each is follows from its layout (`runtime.body_bytes`). Nothing else of a session is ever read, so nothing else is
-taken: what a site keeps is bounded, whoever sends. What carries no message of the session is bounded here as well.
+taken: what a site keeps is bounded for every sender. What carries no message of the session is bounded here as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A first text of a study, with comments for whoever edits it: all of it stands there, nothing is left to a default."""
+"""A first text of a study, with comments for its editor: all of it stands there, nothing is left to a default."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from smc_dp.deploy.study import STUDY_FORMAT
 from smc_dp.run.agreement import TEST_KEYS, Agreement
 
 _TOP = (
-    "A study: what all of its participants agree on. Whoever takes part signs exactly this (smc-dp study approve);",
-    "a changed study is another study. `smc-dp study show` says in plain words what taking part means.",
+    "A study: what all of its participants agree on. Each participant signs exactly this text (smc-dp study approve).",
+    "A changed study is another study. `smc-dp study show` says in plain words what taking part means.",
 )
 _COMMENTS = MappingProxyType(
     {

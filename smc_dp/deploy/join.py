@@ -100,7 +100,7 @@ class Part:
         """Comparison of the release with a local model on the site's own rows, for the site alone; None without rows or
         release.
 
-        Computed for whoever asks: the part is over by then, and what may go wrong here is no part of it.
+        Computed on request: the session is over by then, and a failure here does not touch it.
         """
         if self.end != "released" or self.rows is None or not (self.out / RELEASE).is_file():
             return None

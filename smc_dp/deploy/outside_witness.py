@@ -2,7 +2,7 @@
 
 The answer to a head that does not begin with what the witness has seen is the number of entries that it has seen, and
 the head is posted again with the proof from there. Nothing in an answer counts but a cosignature by the key that the
-site has configured. So whoever sits between can keep a cosignature away, and make none. A number is a word of the
+site has configured. So an attacker on the way can keep a cosignature away, and make none. A number is a word of the
 witness alone: it can refuse a ledger by a false one, so a site names witnesses that it trusts with that. Of later
 numbers only larger ones count, or the one of all entries that the ledger has.
 """

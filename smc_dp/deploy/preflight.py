@@ -131,7 +131,7 @@ def run_preflight(
     """Check whether this participant can take part with this ledger, these rows and this policy. Write nothing.
 
     The curator has neither rows nor a ledger, and needs no policy. The policy may name a party's data. Without a name
-    whoever has data or a ledger is looked at as some party. `ask` asks witnesses of the ledger, if all else fits.
+    a participant with data or a ledger is checked as some party. `ask` asks witnesses of the ledger, if all else fits.
     """
     found = _look_at_policy(study, name, policy, files)
     if name in study.parties or (name is None and (files.data or files.ledger)):

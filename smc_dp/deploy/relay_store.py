@@ -26,7 +26,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS once ON frames (sender, addressee, lane, numbe
 class RelayStore:
     """Frames of one study. A frame survives a crash of the machine once `put` has returned.
 
-    A repeat is dropped. Two different frames under one key are both kept and both handed on: whoever gets them stops.
+    A repeat is dropped. Two different frames under one key are both kept and both handed on: their reader stops.
     """
 
     def __init__(self, path: Path | None = None) -> None:

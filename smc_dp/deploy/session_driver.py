@@ -308,7 +308,7 @@ class SessionDriver:
         if self._store.facts().get("stage") == APPROVALS:
             self._store.commit(facts={"stage": WITNESSES, "since": self._clock()})
         own = heads.own
-        own.check(before)  # one that has seen more is enough, whoever is silent
+        own.check(before)  # one that has seen more is enough, even if others are silent
         if own.silent and not in_session and not self._has_waited:
             return own.silent
         session, _ = self._charged = self._charged or self._charge(approvals)
@@ -459,7 +459,7 @@ class SessionDriver:
     def _collect_cosignatures(self) -> bool:
         """Look at the relay once for cosignatures of the transcript, after the release; return whether any is awaited.
 
-        It is over one deadline after the release, whoever is silent.
+        It is over one deadline after the release, even if sites are silent.
         """
         patience, folder = self.member.study.deadlines.messages, self._business.run_folder()
         try:

@@ -357,7 +357,7 @@ def frame_fault(
 ) -> Fault | None:
     """Return what is wrong with frames that came to this participant of this study, whatever is in them.
 
-    `other` differ from what is known under their keys. Nobody is blamed: whoever carries frames can make them.
+    `other` differ from what is known under their keys. Nobody is blamed: a carrier can make them.
     """
     for frame in other:
         return InputFault("parcel.twice", {"frame": describe_frame(frame)})

@@ -8,8 +8,8 @@ The state is numbered. The number of the newest stands in a file apart, where ba
 attack (it would seal two messages under one nonce, and answer the same query twice), and is refused. The number is
 written after the commit and before anything leaves, so a state may be one ahead of it, and never behind.
 
-Beside the number stands the key of that state, which is drawn anew for each, and that of the next. Whoever wants to
-open a state needs three things: the file that it is in, the identity (and passphrase) of the site, and this key. When
+Beside the number stands the key of that state, which is drawn anew for each, and that of the next. To
+open a state takes three things: the file that it is in, the identity (and passphrase) of the site, and this key. When
 the number goes on, the key is gone, and with it every copy of the state: in a backup, in a journal that SQLite has
 unlinked, in a page that it has freed. So nothing has to be overwritten, and the identity alone opens nothing.
 

@@ -14,8 +14,8 @@ from smc_dp.estimators.docstrings import documented
 class AveragingClassifier(FederatedClassifier):
     """Learn a linear classifier as an average of the parties' models, protecting each record.
 
-    Unless `trust` is `secure`, the average is computed in the clear: whoever computes it is trusted with the models,
-    except in `local`.
+    Unless `trust` is `secure`, the average is computed in the clear by an aggregator, which is trusted with the
+    models, except in `local`.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ radius
     The length, in the units of the columns and from 1e-150 to 1e150, to which rows are clipped before they are
     divided by it. It is public and must not come from private rows: take the length of a row in which every column
     has its largest possible value, or about the root of the number of columns after standardising with public
-    constants. Where more than 5 % of the rows are longer, a fit tells whoever has them, and nobody else.
+    constants. Where more than 5 % of the rows are longer, a fit tells its caller, and nobody else.
 bias
     The constant coordinate that rows then get, in units of the radius, finite and not negative; 0 adds none.
 classes : sequence or None

@@ -35,7 +35,7 @@ class EnsembleClassifier(FederatedClassifier):
 
     The rows that the parties label are public, and nobody's. Where `fit` is given no `auxiliary`, they are 1000 points
     that are uniform in the ball of the radius, always the same (`smc_dp.estimators.ensemble.points_of_the_ball`).
-    Unless `trust` is `secure`, whoever computes the release is trusted with what the parties send.
+    Unless `trust` is `secure`, the aggregator, which computes the release, is trusted with what the parties send.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class SecureSumClassifier(FederatedClassifier):
     """Learn a linear classifier of two classes or more from secure sums, protecting each record from everybody else.
 
     The parties add up clipped gradients of their records, several times, each with its share of Gaussian noise (`ddg`),
-    and nobody sees more than the sums. A fit computes in one place what the protocol computes, so whoever fits has all
+    and nobody sees more than the sums. A fit computes in one place what the protocol computes, so the caller has all
     rows; `privacy_` says against whom a run of the protocol (`smc-dp run`) holds.
 
     Parameters

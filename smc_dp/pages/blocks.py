@@ -1,7 +1,7 @@
 """Define the typed blocks of a report: plain text, tables and pictures.
 
 A subject writes its report once, as blocks; `text.py` prints them to a terminal, and `html.py` makes a page of them. A
-screen leaves out sections and pictures that are `details`. A text is never taken for markup, whoever wrote it.
+screen leaves out sections and pictures that are `details`. A text of any author is never taken for markup.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Drawing:
 
     def __post_init__(self) -> None:
         if not self.title.strip() or not any(map(str.strip, self.said)):
-            raise ValueError("a picture has a title and sentences for whoever does not see it")
+            raise ValueError("a picture has a title and sentences for a reader who does not see it")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ at z - y, over a sum with t = 9, is it up to 1/(1 +- kappa(9)).
 Theorem. Let all releases together be p integers with independent noise of variance parameters s^2 >= 18, on integer
 queries chosen in view of earlier answers, and mu^2 the sum over releases of D^2/(s^2 - 9), D in L2. They are (epsilon,
 e^(p eta) delta(epsilon - 2 p eta; mu))-private for every epsilon: P is exchanged for Q coordinate by coordinate. With
-p <= 2^66, as here, 2 p eta <= 2^-188, so that whoever keeps the curve at (epsilon - 2^-180, delta (1 - 2^-180)) may
+p <= 2^66, as here, 2 p eta <= 2^-188, so that releases within the curve at (epsilon - 2^-180, delta (1 - 2^-180)) may
 state (epsilon, delta). All that is claimed here is.
 
 Everything is decided in ball arithmetic: a comparison counts when the balls are apart, and not otherwise.

@@ -14,7 +14,7 @@ from smc_dp.privacy.gaussian import mu_for
 
 Calibration: TypeAlias = Literal["proven", "paper"]
 NoiseName: TypeAlias = Literal["knorm", "laplace", "gauss", "ddg", "vg", "self"]
-"""Noise: whoever computes a release draws the first three; each party of a secure sum draws a share of the others."""
+"""Noise: the aggregator of a release draws the first three; each party of a secure sum draws a share of the others."""
 
 NOISES_AS_PUBLISHED: tuple[NoiseName, ...] = ("knorm", "laplace")
 """Distributions that the papers use."""

@@ -217,7 +217,7 @@ class SettledRun:
         return settled.with_parties(data.names, bounds, None if rows is None else AuxiliaryRows(rows), sizes)
 
     def check(self, *, test_keys: bool) -> None:
-        """Raise an InputError for what no run can agree on, whoever takes part."""
+        """Raise an InputError for what no run can agree on, with any participants."""
         method, protocol, flawed = self.method, self.protocol, is_as_published(self.protocol)
         secure_method(method.name, protocol)
         if type(self.terms) is not TERMS[protocol]:

@@ -3,7 +3,7 @@
 Each leaf is a line with its end, so the head fixes every byte. The origin names the session. The curator signs the head
 with its identity key, and other sites of the study cosign it, each with the key of its witness. The file beside a
 transcript has the head with all signatures, and below it a statement of each witness: its cosigning key for this
-session, signed with its identity key. Whoever has the identities needs nothing else to verify it.
+session, signed with its identity key. With the identities a verifier needs nothing else.
 
 A cosignature claims that at its time the site had compared this transcript with its own messages and made its release
 from it, and that it cosigns no other transcript of the session. So two transcripts of one session are never cosigned by

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
@@ -12,6 +13,9 @@ from smc_dp.methods import personal
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.personal import PersonalFit
 from smc_dp.run import personal_comparison
+
+if TYPE_CHECKING:
+    from support.sites import Sites
 
 STRENGTHS = {"TOWARDS": (1e1,), "ALONE": (1e-1,)}
 KINDS = (personal.PERSONAL_KINDS[0], ("towards the release", 1e1), ("own rows alone", 1e-1))
@@ -28,3 +32,13 @@ def _few_strengths() -> Iterator[None]:
 
     with patch.object(personal_comparison, "fit_personal", fit_quickly):
         yield
+
+
+@pytest.fixture(scope="session")
+def curator_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    """Three parties and Charlie with toy keys, undisturbed, to the end."""
+    from support import sites
+
+    run = sites.Sites(sites.joint(sites.LINEAR), tmp_path_factory.mktemp("curator")).run()
+    yield run
+    run.close()

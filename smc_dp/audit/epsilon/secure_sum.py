@@ -75,7 +75,7 @@ def secure_sum_case(
     nobody colludes, `silent-party` an honest party without noise. Raise InputError for another mutant or noise.
     """
     check_audited_noise(method, target.noise, SHARED_NOISES)
-    # With noise "self" one share is enough, whoever is honest.
+    # With noise "self" one share is enough, of any honest party.
     check_mutant(method, mutant, [x for x in SHARE_MUTANTS if (target.noise, x) != ("self", "all-honest")])
     spec = audited_sum(target, method)
     distribution = spec.noise.distribution if mutant is None else _broken(spec.noise.distribution, mutant)

@@ -1,9 +1,9 @@
 """Blame: who answers for a line of a transcript or for a view; nobody else is named.
 
 Blame is a type. A `Culprit` is made from a signature that holds, and from nothing else, so no check can name anybody
-for what a stranger could have written. A sender answers for what it signed, over an unbroken chain: lines are put into
-a transcript, left out, changed, swapped or repeated by whoever holds it. And a signature alone says *what* was sent,
-not that it is wrong: messages of others may be the reason. So there are two kinds of offences.
+for what a stranger could have written. A sender answers for what it signed, over an unbroken chain: the holder of a
+transcript can add, leave out, change, swap or repeat lines. And a signature alone says *what* was sent, not that it is
+wrong: messages of others may be the reason. So there are two kinds of offences.
 
 * What no honest program ever sends, whatever it receives (a route that is not declared, a length that public parameters
   do not give, a second greeting, an unusable key of its own): the signature is enough (`chain_signer`).
@@ -30,7 +30,7 @@ from smc_dp.core.errors import Fault, InputFault, shown
 class Culprit:
     """Participant whose own signature shows that it broke a rule; raises `LocalError` where no such signature holds.
 
-    `pinned`: its identity is known from elsewhere. If not, the culprit is whoever holds the key that line 0 states for
+    `pinned`: its identity is known from elsewhere. If not, the culprit is the holder of the key that line 0 states for
     this name, and anybody can write a line 0.
     """
 
@@ -50,7 +50,7 @@ class Culprit:
     def label(self) -> str:
         """Name of the culprit, or of the key that it holds."""
         who = shown(self.name)
-        return who if self.pinned else f"whoever holds the key that line 0 states for {who}"
+        return who if self.pinned else f"the holder of the key that line 0 states for {who}"
 
 
 def chain_signer(evidence: Evidence, line: int) -> Culprit | None:

@@ -1,8 +1,8 @@
 """Replay: make every message of a role again from its view, and settle disputes about a line by machine.
 
-A role is a deterministic function of inputs, randomness and messages. So whoever signs its view and hands it over can
-be held to every byte that it sent. A view that its owner has not signed is replayed as well, and shows that this view
-and the transcript differ; but anybody can write one, so nobody is named for it.
+A role is a deterministic function of inputs, randomness and messages. So a participant that signs its view and hands it
+over can be held to every byte that it sent. A view that its owner has not signed is replayed as well, and shows that
+this view and the transcript differ; but anybody can write one, so nobody is named for it.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Verdict:
 def check_view(evidence: Evidence) -> CheckOutcome:
     """Check that the greetings, messages and absences of each view are those that the transcript holds for its owner.
 
-    Messages are opened with the owner's randomness. Where they differ nobody is named: whoever made the view, the
-    transcript or the message may have lied. A participant that dropped out had no time to read it all.
+    Messages are opened with the owner's randomness. Where they differ nobody is named: the author of the view, of
+    the transcript or of the message may have lied. A participant that dropped out had no time to read it all.
     """
     if not evidence.views:
         return NO_VIEWS_OUTCOME
@@ -209,7 +209,7 @@ def check_disputes(evidence: Evidence) -> CheckOutcome:
         verdict = settle_dispute(evidence, again.at)
         said, code = str(verdict.fault), verdict.fault.code
         refused = make_fault("dispute.refused", name=shown(name), why=why, verdict=said, verdict_code=code)
-        if verdict.culprit:  # by its own signatures, whoever wrote this view
+        if verdict.culprit:  # by its own signatures, even if a stranger wrote this view
             return failed(refused, line=again.at, culprit=verdict.culprit)
         return _differ(evidence, name, refused, again.at)
     count = sum(len(again.reads) for again in evidence.recomputed.values())

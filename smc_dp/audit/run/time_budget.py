@@ -63,7 +63,7 @@ def _report_unless_timeout(hook: Callable[[Any], Any], lost: Any) -> None:
 
 
 def _stopped(before: Any) -> None:
-    """Stop the signals, and give them back to whoever heard them before."""
+    """Stop the signals, and give them back to the handler before."""
     while True:
         try:
             signal.setitimer(signal.ITIMER_PROF, 0)

@@ -99,7 +99,7 @@ def _hidden(row: _Field, *, first: bool) -> ExcludedEntry | None:
     """Return the reason why a field must not be learned from; None where it may be."""
     if first:
         return ExcludedEntry(InputFault("excluded.record_name"))
-    if _cell(row, _IDENTIFIER).strip().lower() not in ("", "n"):  # REDCap writes "y"; whoever edits it by hand, others
+    if _cell(row, _IDENTIFIER).strip().lower() not in ("", "n"):  # REDCap writes "y"; people write other words
         return ExcludedEntry(InputFault("excluded.identifier"))
     return None
 

@@ -40,8 +40,8 @@ def provision_flower(study: JointStudy, folder: Path) -> list[Path]:
     )
     server = certificates.server(by, *{host: None, _TO_ITSELF: None})  # each once
     write_folder(folder, {README_FILE: [_readme(study, host, port).encode()]}, 0o700)
-    write_folder(folder / "app", _app_files("pyproject.toml"), 0o755)
-    write_folder(folder / "app" / "smc_dp_flower", _app_files(*_APP, inside="smc_dp_flower"), 0o755)
+    _write_readable(folder / "app", _app_files("pyproject.toml"))
+    _write_readable(folder / "app" / "smc_dp_flower", _app_files(*_APP, inside="smc_dp_flower"))
     public = {
         f"{name}.pub": [key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)]
         for name, key in keys.items()
@@ -56,9 +56,18 @@ def provision_flower(study: JointStudy, folder: Path) -> list[Path]:
     for name, key in keys.items():
         secret = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
         write_folder(folder / "sites" / name, {"ca.crt": [by.certificate_pem], "node.key": [secret]}, 0o700)
-        # Python passes over a folder that the SuperNode's user may not read, and would go on without the pin.
-        write_folder(folder / "sites" / name / "pin", {"sitecustomize.py": [pin], "other.fab": [b"no bundle\n"]}, 0o755)
+        _write_readable(folder / "sites" / name / "pin", {"sitecustomize.py": [pin], "other.fab": [b"no bundle\n"]})
     return [folder / "app", *(folder / "sites" / name for name in study.names)]
+
+
+def _write_readable(folder: Path, contents: Mapping[str, Iterable[bytes]]) -> None:
+    """Write a folder that everybody may read, whatever the umask: Python passes over a folder that the SuperNode's user
+    may not read, and would go on without the pin.
+    """
+    write_folder(folder, contents, 0o755)
+    for path in folder.iterdir():
+        path.chmod(0o644)
+    folder.chmod(0o755)
 
 
 def _app_files(*names: str, inside: str = "") -> Mapping[str, Iterable[bytes]]:

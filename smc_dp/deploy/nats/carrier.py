@@ -110,7 +110,7 @@ class NatsCarrier(Carrier):
         self._connection.close()
 
     async def _post(self, frame: Frame, client: Client) -> None:
-        """Put a frame into the stream, its pieces first, so that whoever reads of them finds them."""
+        """Put a frame into the stream, its pieces first, so that a reader of the frame finds them."""
         data, subject = frame.encode(), self._subjects.of_frame(frame)
         split: dict[str, str] = {}
         if len(data) > NATS_PIECE_BYTES:

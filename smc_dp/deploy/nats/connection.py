@@ -1,7 +1,7 @@
 """A connection to a NATS server for a program that does not use asyncio: each call runs an event loop until it is done.
 
 A lost connection is made anew and the call repeated, for a bounded time; everything that a carrier calls can be
-repeated. Whoever calls gets a `CarrierError` of one line afterwards.
+repeated. The caller gets a `CarrierError` of one line afterwards.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _context(credentials: Path) -> ssl.SSLContext:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what libraries log for whoever writes a protocol: that a server went away, or that a call was broken off.
+    """Without what libraries log for authors of protocols: that a server went away, or that a call was broken off.
 
     What ends a connection is an error as well, and becomes one line.
     """

@@ -6,8 +6,8 @@ content m and randomiser r. The holder of the secret key reads both; everybody e
 r is an unknown of full length, as y**n is in `Uniform`. A box stands for `Fresh` as well, by short exponents or full
 ones, for that nobody tells these apart is what short ones assume: where the difference counts, in what returns to the
 owner of a key, the codec takes nothing but `Uniform`. So exactly the products in which the randomisers cancel show
-anything of the contents. `trials` remembers the unknowns that a box was raised to: whoever sees such a box and the box
-below it finds the exponent by trying, as long as no other unknown is in it.
+anything of the contents. `trials` remembers the unknowns that a box was raised to: an observer of such a box and the
+box below it finds the exponent by trying, as long as no other unknown is in it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from smc_dp.leakage.symbolic.undecidable import UndecidableNumber
 
 @dataclass(frozen=True, repr=False)
 class Secret(UndecidableNumber):
-    """Secret number of a key; whoever has one of a key's secrets holds the key."""
+    """Secret number of a key; with one of a key's secrets a participant holds the key."""
 
     key: int
     part: str
@@ -42,7 +42,7 @@ class Secret(UndecidableNumber):
 class Box:
     """Ciphertext under the key with this n; `plain` is its content without what was raised to unknowns.
 
-    `hints`: forms on which whoever opens the box gets a hint.
+    `hints`: forms on which the opener of the box gets a hint.
     """
 
     n: int

@@ -1,8 +1,8 @@
 """Garbled searches of a symbolic run: circuits, the rows that they lock, and who can open which.
 
-A circuit is one box. Whoever has the labels of the evaluator's choices opens the row of the smallest number, and that
-one only, without knowing whose it is. Whoever has Delta beside them, which tells the labels apart, opens all of it:
-every number, and every row. Whoever knows the order of equal numbers has a hint on the order of all.
+A circuit is one box. The labels of the evaluator's choices open the row of the smallest number, and that one only,
+without telling whose it is. Delta tells the labels apart: with it they open all of the box, every number and every row.
+The order of equal numbers is a hint on the order of all.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Circuit:
     ties: Form
 
     def opened_by(self, theirs: Set[bytes], read: Set[bytes]) -> set[int]:
-        """Return the places whose rows open for whoever has these strings and read the tables: all with Delta, else
+        """Return the places whose rows open for a holder of these strings that read the tables: all with Delta, else
         only the smallest.
         """
         if self.tables in read and self.labels in theirs:
@@ -72,7 +72,7 @@ class Circuit:
         return set()
 
     def numbers(self, theirs: Set[bytes]) -> list[Form]:
-        """Return all numbers, for whoever tells the labels apart."""
+        """Return all numbers, if these strings tell the labels apart."""
         return list(self.values) if {self.delta, self.labels} <= theirs else []
 
     def is_ordered_by(self, drawn: Set[str]) -> bool:
@@ -80,7 +80,7 @@ class Circuit:
         return self.order is None or self.order in drawn
 
     def differences(self) -> list[Form]:
-        """Return the differences of neighbouring numbers, a hint to whoever knows both orders of equal ones."""
+        """Return the differences of neighbouring numbers, a hint beside both orders of equal ones."""
         return [Form.of(x - y) for x, y in pairwise(self.values)]
 
 

@@ -14,7 +14,7 @@ from smc_dp.leakage.symbolic.form import Form, Number, Symbol, extent
 from smc_dp.leakage.symbolic.strings import Strings
 from smc_dp.leakage.symbolic.worlds import Question, World
 
-_AGREED_OWNER = ""  # the owner of coins that whoever has their source can draw
+_AGREED_OWNER = ""  # the owner of coins that each holder of their source can draw
 _TIE_BITS = 40  # two uniform coins of so many bits are equal with probability 2^-40
 _BEYOND_MODULI = 1 << 4096  # beyond every modulus: a randomiser is uniform whatever it is added to
 
@@ -29,7 +29,7 @@ class Tape:
 
     `permutation_labels`: from a source of randomness to the name of the permutation drawn from it;
     `permutation_drawers`: from that name to the roles that drew it. `agreed_draws`: from a source to the coins drawn
-    from it by whoever had it. `commitments`: from a commitment to its context, value and opening. `circuits`: from the
+    from it by its holders. `commitments`: from a commitment to its context, value and opening. `circuits`: from the
     gates of a garbled search to that search; `locked_rows`: from locked bytes to its rows. `products`: unknowns that
     stand for products, by the text of the factors. `world_answers`: all answers of the world so far; the run depends on
     these alone.
@@ -73,17 +73,17 @@ class Tape:
         return self.strings.digest(data)
 
     def permutations_of(self, theirs: Set[bytes]) -> frozenset[str]:
-        """Return the permutations that whoever has these strings can draw."""
+        """Return the permutations that a holder of these strings can draw."""
         return frozenset(
             label for source, label in self.permutation_labels.items() if self.strings.makes(source, theirs)
         )
 
     def sources_of(self, theirs: Set[bytes]) -> list[bytes]:
-        """Return the agreed sources that whoever has these strings can draw from."""
+        """Return the agreed sources that a holder of these strings can draw from."""
         return [source for source in self.agreed_draws if self.strings.makes(source, theirs)]
 
     def coins_of(self, theirs: Set[bytes]) -> set[Symbol]:
-        """Return the coins from agreed sources that whoever has these strings can draw."""
+        """Return the coins from agreed sources that a holder of these strings can draw."""
         return {s for source in self.sources_of(theirs) for s in self.agreed_draws[source]}
 
     def permutation(self, size: int, source: bytes) -> Permutation:

@@ -1,7 +1,7 @@
 """Sharing and masking of a symbolic run: strings that open with enough shares, and masks of unknowns.
 
-A mask is determined by its label and by the string that it is stretched from: equal ones give the same unknowns, and
-whoever has the string, by drawing, reading, opening or agreeing on it, knows them.
+A mask is determined by its label and by the string that it is stretched from: equal ones give the same unknowns. A
+participant that has the string, by drawing, reading, opening or agreeing on it, knows them.
 """
 
 from __future__ import annotations

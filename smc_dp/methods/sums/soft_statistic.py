@@ -153,8 +153,8 @@ class SharedStatistic(NoisySum[SoftStatistic]):
 
     What a party enters is a sum of public integers, one for each public row, chosen by its votes. That they are
     multiples of 2^-40 is counted by `sensitivity` already, which is of these integers and no others: on a finer grid
-    they are the same ones times a power of two, and nothing more is rounded. Who has other public rows has other
-    integers, and noise for those: the guarantee is for whoever has the rows that were agreed on.
+    they are the same ones times a power of two, and nothing more is rounded. A party with other public rows has
+    other integers, and noise for those: the guarantee is for parties with the rows that were agreed on.
     """
 
     @cached_property

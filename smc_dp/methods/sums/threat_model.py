@@ -1,6 +1,6 @@
 """Threat model of a secure sum, and what may then be said of its result.
 
-The parties draw the noise in shares and add everything up by a protocol. Whoever colludes knows its own shares of the
+The parties draw the noise in shares and add everything up by a protocol. A colluding party knows its own shares of the
 noise, and a party that drops out may take its own away; the shares of all others are in every result.
 """
 

@@ -1,6 +1,6 @@
 """`wsum` and `wsum_ar`: every party's model times its number of rows, added up: as private as training in one place.
 
-The sum S = sum of n_j w_j moves by at most G/mu when one record is replaced, whoever holds it and whatever the sizes
+The sum S = sum of n_j w_j moves by at most G/mu when one record of any party is replaced, whatever the sizes
 (theory of one model: G/(mu n_j), times n_j). So the noise needs no smallest size, nobody has to be found, and the
 mean S/n has the noise that a trusted party with all n rows would add. Sizes are constants under `replace`.
 

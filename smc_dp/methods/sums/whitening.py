@@ -1,9 +1,9 @@
 """Public rows whitened, and a certified bound on how far votes on them can push in any one direction.
 
-All parties, and whoever checks a release, need the same numbers from the same rows, to the last digit: a bound on those
-sets the noise that is agreed on. Libraries of linear algebra add up in an order that depends on the machine and on the
-number of threads, and eigenvectors are not even unique. So what is multiplied are parts whose sums are exact in any
-order (`_product`), and what rows are whitened with is a Cholesky factor, found entry by entry.
+All parties, and the verifiers of a release, need the same numbers from the same rows, to the last digit: a bound on
+those sets the noise that is agreed on. Libraries of linear algebra add up in an order that depends on the machine and
+on the number of threads, and eigenvectors are not even unique. So what is multiplied are parts whose sums are exact in
+any order (`_product`), and what rows are whitened with is a Cholesky factor, found entry by entry.
 """
 
 from __future__ import annotations

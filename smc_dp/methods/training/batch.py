@@ -6,8 +6,8 @@ the residuals B'(probabilities - labels) and c = 1/(mu n). Newton's method on A 
 parties of one size go through it together.
 
 Nothing here mixes parties. Parties of one size are stacked, never padded; products are taken and systems solved
-matrix by matrix; each has its own step length. So a party's model is the same, to the last bit, whoever else is
-trained beside it: a sensitivity that speaks of one party's change relies on that.
+matrix by matrix; each has its own step length. So a party's model is the same, to the last bit, whichever
+parties are trained beside it: a sensitivity that speaks of one party's change relies on that.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Local classifiers of any kind, of which nothing is used but their predictions.
 
-A refusal here names a party because of its rows or its learner, and so is not private: whoever may read the message
+A refusal here names a party because of its rows or its learner, and so is not private: a reader of the message
 learns something about that party. It belongs in front of a person who prepares a run, not into a release.
 """
 

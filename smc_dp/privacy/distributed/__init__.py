@@ -1,8 +1,8 @@
 """Noise nobody knows: each party draws a share of it, and what is guaranteed counts the shares of H honest ones.
 
-A secure sum releases the sum of all parties' integers and of all shares. Whoever colludes subtracts its own shares; at
+A secure sum releases the sum of all parties' integers and of all shares. A coalition subtracts its own shares; at
 least H others are left, and any beyond H are noise added to a release that is private already. So every figure here is
-one of H shares alone, whoever drops out and however many parties there are: H = K - D - t, with K parties of which D
+one of H shares alone, whichever parties drop out and however many there are: H = K - D - t, with K parties of which D
 may drop out and t collude. D, t and H are public, and a share depends on no secret.
 
 `ddg`. Each share is a discrete Gaussian of variance parameter v = s^2/H in every coordinate, v >= 18. The lemma of

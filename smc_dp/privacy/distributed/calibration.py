@@ -95,7 +95,7 @@ def calibrate_shares(
 def shared_statement(
     noise: SharedNoise, target: Target, unit: Unit, adjacency: Adjacency, adversary: str, caveats: tuple[str, ...] = ()
 ) -> PrivacyStatement:
-    """State what a sum with these shares guarantees against whoever holds all but H honest ones of them."""
+    """State what a sum with these shares guarantees against a holder of all but H honest ones of them."""
     shares, D = noise.distribution, noise.sensitivity
     if isinstance(shares, GaussianShares):
         return gaussian_statement(shares.rho(D), shares.mu_squared(D), target, unit, adjacency, adversary, caveats)

@@ -193,7 +193,7 @@ class SharedRounds:
 def rounds_statement(
     rounds: SharedRounds, target: Target, adversary: str, caveats: tuple[str, ...] = ()
 ) -> PrivacyStatement:
-    """State what R sums with these shares guarantee a record against whoever holds all but H honest ones of each."""
+    """State what R sums with these shares guarantee a record against a holder of all but H honest ones of each."""
     adjacency = rounds.steps[0].adjacency
     return gaussian_statement(rounds.rho, rounds.mu_squared, target, "record", adjacency, adversary, caveats)
 

@@ -7,7 +7,7 @@ Gaussian releases state a mu, their mu^2 add up to that of one Gaussian, whose c
 (`smc_dp.privacy.gaussian`).
 
 Figures that are chosen in view of earlier answers need a filter: one account that is fixed before the first answer. The
-smallest of several filters is none: whoever picks one after an answer can pass delta, as the tests show. So an account
+smallest of several filters is none: one that is picked after an answer can pass delta, as the tests show. So an account
 has one rule with one switch, the first Gaussian release, and comes to at least this:
 
 * Before the switch, pure and approximate releases add in epsilon and delta (Rogers, Roth, Ullman and Vadhan 2016).
@@ -29,10 +29,10 @@ curve's trade-off function is convex, and meets that of a coin that lies with pr
 corner. And mu^2 <= epsilon^2 pi/2, because the derivative 2 s (1 - s)/phi(mu/2) is at most (pi/2)^(1/2):
 4 Phi(x) Phi(-x) <= e^(-x^2/2), as a square holds its inner circle.
 
-A release that was charged before the switch and refunded only after it still counts: whoever gives it up may have seen
-the Gaussian answer, and would otherwise choose between two accounts (1.5 to 1.9 times the delta, a test shows). It does
-not count where all that was charged from the switch up to that refund was refunded, too: nothing of that was answered,
-so the sums before the first answer of the curve are fixed without it.
+A release that was charged before the switch and refunded only after it still counts: the party that gives it up may
+have seen the Gaussian answer, and would otherwise choose between two accounts (1.5 to 1.9 times the delta, a test
+shows). It does not count where all that was charged from the switch up to that refund was refunded, too: nothing of
+that was answered, so the sums before the first answer of the curve are fixed without it.
 
 An approximate release after the switch, or a Gaussian one without a mu, is counted for figures that were decided
 beforehand alone; see `holds_however_chosen`. No rule as simple as this gives more: what an approximate release shows

@@ -78,8 +78,8 @@ class Guarantee:
     def of(cls, statement: PrivacyStatement, epsilon: Fraction | None = None) -> Guarantee:
         """Take the figures of a statement.
 
-        Those are floats, rounded up. Whoever knows the exact `epsilon` behind one hands it over, so that ten releases
-        of 1/10 come to 1; ValueError when the statement is not of that epsilon.
+        Those are floats, rounded up. A caller that knows the exact `epsilon` behind one hands it over, so that ten
+        releases of 1/10 come to 1; ValueError when the statement is not of that epsilon.
         """
         if statement.kind == "none" or statement.epsilon is None:
             raise InputError("guarantee.not_chargeable", got=shown(statement.kind))

@@ -1,7 +1,7 @@
 """History of a ledger, apart from its file: entries in a chain, their totals, and what may come next.
 
-The chain notices a changed, missing or exchanged entry, and another key. It does not notice whoever can write the file
-and makes the whole chain anew, or cuts off its end: witnesses of its heads do (`head`).
+The chain notices a changed, missing or exchanged entry, and another key. It does not notice a chain that was made anew
+as a whole, or whose end was cut off: witnesses of its heads do (`head`).
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class Account(NamedTuple):
     """Account with a budget: `RECORDS` for all releases, `PARTIES` for those that protect all records of a party.
 
     Every release costs single records something, so all count there, as what they guarantee where one is replaced
-    (`Guarantee.of_records`): whoever changes the adjacency or the unit has no second budget. A release that protects
-    parties counts in both. What a release that protects records costs a party has no figure, and is not in `PARTIES`.
+    (`Guarantee.of_records`): another adjacency or unit gives no second budget. A release that protects parties counts
+    in both. What a release that protects records costs a party has no figure, and is not in `PARTIES`.
 
-    Whatever their data sets: whoever is in this year's table was most likely in last year's, and a table with one row
+    Whatever their data sets: a person in this year's table was most likely in last year's, and a table with one row
     more or other public bounds must not have the whole budget again. Guarantees add up all the same when the record
     that is replaced stands in several data sets. A party whose data sets have nobody in common may keep a ledger each.
     """

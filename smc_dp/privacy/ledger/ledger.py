@@ -94,10 +94,10 @@ class Ledger:
 
         `run`: the key of the release; see `run_key`. `approval`: the digest of the own approval by which it is made, if
         there is one; it serves one key, whatever became of the release. Asked again for what stands under the key, it
-        charges nothing and returns the number that it has: whoever crashed after the first time cannot know, and asks
-        again. What came to nothing has to be charged anew, by an entry of its own. Raises InputError when something
-        else was reserved under the key, or by the approval, OverBudgetError when the limit would be passed; nothing is
-        written then.
+        charges nothing and returns the number that it has: a caller that crashed after the first time cannot know, and
+        asks again. What came to nothing has to be charged anew, by an entry of its own. Raises InputError when
+        something else was reserved under the key, or by the approval, OverBudgetError when the limit would be passed;
+        nothing is written then.
         """
         with self._transaction("BEGIN IMMEDIATE") as (_, history):
             standing = history.reservation(dataset, mechanism, guarantee, run, approval)

@@ -38,14 +38,6 @@ def run(played: Sites, tmp_path: Path) -> Sites:
 
 
 @pytest.fixture(scope="session")
-def curator_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
-    """Three parties and Charlie with toy keys, undisturbed, to the end."""
-    run = Sites(sites.joint(sites.LINEAR), tmp_path_factory.mktemp("curator")).run()
-    yield run
-    run.close()
-
-
-@pytest.fixture(scope="session")
 def sum_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """Sums of three parties, one of whom may vanish, undisturbed, to the end."""
     run = Sites(sites.joint(sites.one_sum()), tmp_path_factory.mktemp("sum")).run()

@@ -30,7 +30,12 @@ def test_no_service_can_write_outside_its_folders_or_gain_rights() -> None:
 
 def test_the_first_block_builds_the_image_from_the_checkout() -> None:
     (built,) = re.findall(r"--file (\S+) \.$", BLOCKS[0], re.MULTILINE)
-    assert (compose.CONTAINER.parents[2] / built).samefile(compose.CONTAINER / "Dockerfile")
+    root = compose.CONTAINER.parents[2]
+    assert (root / built).samefile(compose.CONTAINER / "Dockerfile")
+    first, *others = (compose.CONTAINER / "Dockerfile.dockerignore").read_text().splitlines()[1:]
+    copied = {line[1:] for line in others if line.startswith("!")}
+    assert (first, copied) == ("*", {"LICENSE", "README.md", "protocols", "pyproject.toml", "smc_dp"})
+    assert all((root / name).exists() for name in copied)
 
 
 @without_server

@@ -213,6 +213,13 @@ def frame(number: int, to: str = "P2") -> Frame:
 
 
 @pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder of a short name, in place of pytest's: the path of a socket has at most 108 bytes."""
+    with tempfile.TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT", "/tmp")) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
 def relay(tmp_path: Path) -> Iterator[TurnRelay]:
     with closing(TurnRelay(str(tmp_path / "frames"), STUDY.names, 0.0)) as found:
         yield found

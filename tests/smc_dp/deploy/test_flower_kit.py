@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 import subprocess
 import sys
@@ -25,8 +26,11 @@ APP = Path(provision.__file__).parent / "app"
 
 @pytest.fixture
 def kit(tmp_path: Path) -> Path:
-    folder = tmp_path / "kit"
-    handed = provision_flower(joint_study("flower://relay.example:8123"), folder)
+    folder, before = tmp_path / "kit", os.umask(0o077)  # that of a careful administrator
+    try:
+        handed = provision_flower(joint_study("flower://relay.example:8123"), folder)
+    finally:
+        os.umask(before)
     assert handed == [folder / "app", *(folder / "sites" / name for name in NAMES)]
     return folder
 
@@ -125,6 +129,7 @@ def test_a_node_installs_the_pinned_bundle_and_no_other(kit: Path, tmp_path: Pat
     pin = pin_of(kit).parent
     modes = [path.stat().st_mode & 0o777 for path in (pin, pin / "sitecustomize.py", pin / "other.fab")]
     assert modes == [0o755, 0o644, 0o644]  # Python passes over what the SuperNode's user may not read
+    assert (kit / "app" / "smc_dp_flower").stat().st_mode & 0o777 == 0o755
     for asked in ("pinned", "file"):
         assert pinned(kit, tmp_path, asked).stdout == "installed b'pinned' True\napps/pinned\n"
     other = pinned(kit, tmp_path, "another")

@@ -117,7 +117,7 @@ def check_causal_rounds(given: ScheduledTranscript) -> CheckOutcome:
     late = {absent.sender for _, absent in schedule.awaited_absences}
     found = walk_transcript(schedule.scripts, evidence.envelopes, late)
     if found.line is not None:
-        # Nobody is named: whoever was told another round states what follows.
+        # Nobody is named: a participant that was told another round states what follows.
         return failed("rounds.not_causal", line=found.line, what=found.fault)
     if found.rounds != schedule.rounds:
         return failed("rounds.other_number", got=found.rounds, wanted=schedule.rounds)

@@ -1,6 +1,6 @@
 """Links: the lines of a transcript are tied together, as text, as a chain of lines, and as each sender's own chain.
 
-The hash chain over the lines ties them together, and whoever holds the transcript could make it anew. Only signatures
+The hash chain over the lines ties them together, and the holder of the transcript could make it anew. Only signatures
 tie it to the participants: each greeting, each mark at the end of a stage and each published share is signed, over a
 header that holds the digest of all that this sender sent before. So a sender answers for its lines up to its last good
 signature, and is named as the culprit for those alone; nobody signs the order between senders.

@@ -120,7 +120,7 @@ def check_approvals(evidence: Evidence) -> CheckOutcome:
 
 
 def check_absences(evidence: Evidence) -> CheckOutcome:
-    """Check that whoever went on without a message signed that.
+    """Check that each participant that went on without a message signed that.
 
     If its own messages refute that, the conversation is held against its schedule without its word; nobody else is
     blamed.

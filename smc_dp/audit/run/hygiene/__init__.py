@@ -1,4 +1,4 @@
-"""Hygiene: keys, ciphertexts, nonces and masks in the messages that the given views open, whoever sent them.
+"""Hygiene: keys, ciphertexts, nonces and masks in the messages that the given views open, of every sender.
 
 Each line is opened by itself, with the link keys that follow from a view's randomness, so these checks look at messages
 as well that the role itself refused or never came to read. A sender is named as the culprit for what it signed alone:

@@ -91,7 +91,7 @@ def _paillier_fault(evidence: Evidence, decrypted: DecryptedEnvelope, bits: int)
     except ValueError as error:
         return make_fault("key.unusable_public", why=str(error))
     context = evidence.session.id + decrypted.envelope.sender.encode()
-    # The auditor's own randomness: that of the reader is in its view, and whoever knows it first can make up a proof.
+    # The auditor's own randomness: that of the reader is in its view. A prover who knows it first can make up a proof.
     return admission.verify(key, bits, proof, context, Stream.from_system())
 
 

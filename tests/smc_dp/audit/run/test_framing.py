@@ -85,7 +85,7 @@ def test_what_was_done_is_found_and_who_did_it_is_often_named(audited: Callable[
     assert len({tried.said for tried, _, _ in named}) >= EVERY_DAY // len(FAMILIES) // 3
     for tried, text, finding in named:
         liar, known = next(name for name in NAMES if name not in tried.honest), tried.identities is not None
-        holder = f"whoever holds the key that line 0 states for {liar!r}"
+        holder = f"the holder of the key that line 0 states for {liar!r}"
         assert finding["party"] == (liar if known else None)
         assert finding["pinned"] == known == (f"[{liar}]" in text)
         assert (holder in finding["detail"]) != known

@@ -24,6 +24,7 @@ from smc_dp.privacy.ledger.ledger import Ledger
 from smc_dp.privacy.ledger.merkle import EMPTY_ROOT, leaf_hash, tree_root
 from smc_dp.privacy.ledger.signed_note import Checkpoint, NoteSignature, SignedNote, cosigned_at, sign_note
 from smc_dp.privacy.ledger.witness import Witness
+from smc_dp.run.cosigned_transcript import CosignedTranscript, transcript_key
 from tests.support.guarantees import charge, pure
 from tests.support.refusals import refused
 
@@ -263,3 +264,20 @@ def test_a_cosignature_of_another_key_or_head_does_not_count(ledger: Path, south
             assert check_cosigned(history, notes, OWNER.public, west.key) is None
     assert check_cosigned(history, [cosigned], OWNER.public, replace(south.key, kind=1)) is None
     assert check_cosigned(history, [cosigned], OWNER.public, south.key, "a" * 64) is None
+
+
+def test_a_witness_cosigns_one_transcript_of_a_session_and_that_one_again_with_the_same_answer(tmp_path: Path) -> None:
+    first, other = (CosignedTranscript.sign(bytes(range(32)), content, OWNER).head for content in (b"a\n", b"b\n"))
+    log, clock = transcript_key(bytes(range(32)), OWNER.public), iter((5.0, 6.0, 7.0, 8.0, 9.0))
+    Witness.create(tmp_path / "witness", "south").close()
+    with Witness.open(tmp_path / "witness", lambda: next(clock)) as witness:
+        answer = witness.cosign_closed(first, log)
+        assert witness.cosign_closed(first, log) == answer
+        with refused("witness.closed_before"):
+            witness.cosign_closed(other, log)
+        for unsigned in (SignedNote(other.text), sign_note(SignedNote(other.text), log.name, OTHER)):
+            with refused("head.not_signed"):
+                witness.cosign_closed(unsigned, log)
+        with refused("head.not_signed"):
+            witness.cosign_closed(first, transcript_key(bytes(32), OWNER.public))
+        assert witness.last(OWNER.public) is None  # the head of no ledger
