@@ -72,7 +72,7 @@ def is_prime(x: int) -> bool:
     """Return whether a number is prime, as far as Baillie-PSW and some rounds of Miller-Rabin tell; for numbers that
     somebody chose or stepped to.
 
-    GMP's bases can be foretold, so more rounds would not help against whoever chose the number: no composite that
+    GMP's bases can be foretold, so more rounds would not help against the author of the number: no composite that
     passes Baillie-PSW is known, and none is proved not to exist. Of numbers drawn at random `random_prime` says more.
     """
     # Of random numbers of 600 bits that pass one round, 2**-75 are composite (Damgard, Landrock, Pomerance 1993).
@@ -255,7 +255,7 @@ def _is_power_of_eight(x: int) -> bool:
 
 
 public_fixed_base = lru_cache(maxsize=8)(FixedBase)
-"""Powers of a public base, by one table for all of this process; whoever has a secret base keeps its own table."""
+"""Powers of a public base, by one table for all of this process; the owner of a secret base keeps its own table."""
 
 _BLOCK = 8  # exponents that share buckets
 

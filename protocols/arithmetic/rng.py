@@ -42,7 +42,7 @@ class Stream:
 
     @classmethod
     def insecure_from_seed(cls, seed: int | str) -> Stream:
-        """Return a reproducible stream for tests and demonstrations; whoever knows the seed knows every secret."""
+        """Return a reproducible stream for tests and demonstrations; anybody who knows the seed knows every secret."""
         return cls(hashlib.sha256(f"smc-dp insecure seed {seed}".encode()).digest(), insecure=True)
 
     @override
@@ -51,7 +51,7 @@ class Stream:
 
     @property
     def key(self) -> bytes:
-        """Secret key, for a role's state; whoever holds it can replay every draw."""
+        """Secret key, for a role's state; its holder can replay every draw."""
         return self._key
 
     def fork(self, label: str) -> Stream:

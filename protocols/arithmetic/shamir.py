@@ -3,7 +3,8 @@ give nothing, whatever else is known.
 
 The field is that of AES, x^8 + x^4 + x^3 + x + 1. Every byte string is a share, so there is nothing to check in one;
 with a field of fewer than 2^256 elements a 256-bit seed would wrap. Share x of at most 255 is the value at x, the
-secret that at 0. Products go through tables: whoever can time memory accesses on the same machine is out of scope.
+secret that at 0. Products go through tables: an attacker who can time memory accesses on the same machine is out of
+scope.
 
 A. Shamir, "How to share a secret", 1979.
 """

@@ -11,8 +11,8 @@ with its own e_i, uniform below B (Bellare, Garay, Rabin 1998). Let G be the uni
 G/G**n divides n, so it is 1 or has a prime factor above B. If x_i is no n-th power, two values of e_i that both let a
 batch pass, all others being the same, differ by a multiple of that factor, and they differ by less than B: at most one
 value passes. (A point that is no unit passes with e_i = 0 alone.) So a batch errs with probability at most 2**-22, and
-both with 2**-44 over randomness that the holder does not know, beside the 2**-132: whoever announces a bad key is
-refused with all other probability, and cannot try beforehand. It is the points that are known to have roots:
+both with 2**-44 over randomness that the holder does not know, beside the 2**-132: a participant that announces a bad
+key is refused with all other probability, and cannot try beforehand. It is the points that are known to have roots:
 a root of the wrong sign passes one batch of two, and harms nobody.
 
 Where n is a prime, gcd(n, phi(n)) = 1 as well, and every number is its own n-th root. So a batch whose two sides are

@@ -1,7 +1,7 @@
 """Key encapsulation to the holder of an announced public key, with nothing in it that tells who made it.
 
-Assumption: computational Diffie-Hellman on curve25519, and HKDF-SHA256 as a random oracle. Whoever encapsulates takes a
-new secret each time, so what is sent is a public key that was never seen before, whoever sends it.
+Assumption: computational Diffie-Hellman on curve25519, and HKDF-SHA256 as a random oracle. The sender takes a
+new secret each time, so each message is a public key that was never seen before and names no sender.
 """
 
 from __future__ import annotations

@@ -59,9 +59,10 @@ def ones(bits: BitRows, delta: Wires) -> Wires:
 def security_bits(ands: int) -> int:
     """Return log2 of the calls of the permutation by which Delta is found: 127 - log2(2 ANDs), rounded down.
 
-    The garbler hashes q = 2 labels an AND which depend on Delta, of 127 uniform bits. Whoever calls the permutation p
-    times gains an advantage of about (p q + q**2) 2**-127 (Guo, Katz, Wang, Weng and Yu 2020, up to a small factor).
-    The loss is no artefact of the proof: one table of the permutation is tried against all gates at once.
+    The garbler hashes q = 2 labels an AND which depend on Delta, of 127 uniform bits. An attacker who calls the
+    permutation p times gains an advantage of about (p q + q**2) 2**-127 (Guo, Katz, Wang, Weng and Yu 2020, up to a
+    small factor). The loss is no artefact of the proof: one table of the permutation is tried against all gates at
+    once.
     """
     return _DELTA_BITS - (2 * ands - 1).bit_length()
 

@@ -17,8 +17,8 @@ SEED_BYTES = 32
 PUBLIC_BYTES = 32
 SIGNATURE_BYTES = 64
 
-# For a "key" of small order anybody can sign, so whoever had pinned one could deny every signature: the eight points of
-# edwards25519 whose order divides 8, by their y-coordinates, with either sign bit, and y = 0, 1 also as p, p + 1.
+# For a "key" of small order anybody can sign, so the owner of a pinned one could deny every signature: the eight points
+# of edwards25519 whose order divides 8, by their y-coordinates, with either sign bit, and y = 0, 1 also as p, p + 1.
 _P, _Y = 2**255 - 19, 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 _SMALL_ORDER = frozenset(
     (y + sign).to_bytes(PUBLIC_BYTES, "little")

@@ -28,7 +28,7 @@ from protocols.crypto import sealing
 from protocols.errors import DecodeError
 
 SECRET_BYTES = KEY_BYTES = DIGEST_BYTES = 32
-TAG_BYTES = 8  # AEAD_AES_256_CCM_8, RFC 6655: shares are short, and whoever forges one stops a session and no more
+TAG_BYTES = 8  # AEAD_AES_256_CCM_8, RFC 6655: shares are short, and the forger of one stops a session and no more
 _INDEX_BYTES = 2
 _NONCE, _COVER_NONCE = bytes(16), bytes(12)
 _P, _A24 = 2**255 - 19, 121_666  # curve25519, RFC 7748

@@ -22,8 +22,8 @@ Keys are phe's key objects around our own primes: what is encrypted here opens t
 
 Three types keep rules that nobody should have to remember. `Ciphertext` is what came from a peer or out of a product;
 `Fresh` carries randomness that nobody has seen; that of `Uniform` is perfectly uniform besides. A message holds
-`Fresh`, so what is passed on or computed must go through `refresh` or `blind` first. A field that returns to whoever
-has the secret key holds `Uniform`, so it must go through `blind`: semantic security says nothing against the owner, and
+`Fresh`, so what is passed on or computed must go through `refresh` or `blind` first. A field that returns to the holder
+of the secret key holds `Uniform`, so it must go through `blind`: semantic security says nothing against the owner, and
 an assumption about exponents says nothing either. So no type tells short exponents from full ones: `blind` has none.
 """
 
@@ -148,7 +148,7 @@ class PublicKey:
         return Uniform(self.n, modular.multiply(shifted, zero, self.n_square))
 
     def add(self, *ciphertexts: Ciphertext) -> Ciphertext:
-        """Return a ciphertext of the sum; stale, for it shows its factors to whoever knows them."""
+        """Return a ciphertext of the sum; stale, for it shows its factors to a reader that knows them."""
         return Ciphertext(
             self.n, reduce(lambda x, c: modular.multiply(x, self._mine(c), self.n_square), ciphertexts, 1)
         )

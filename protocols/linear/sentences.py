@@ -58,8 +58,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         ),
         "5": _said(
             5,
-            "All publish share, opening, and the Go that they read. Whoever adds the shares makes Go again from them, "
-            "and refuses if one differs.",
+            "All publish share, opening, and the Go that they read. A reader who adds the shares makes Go again from "
+            "them, and refuses if one differs.",
             "L7",
         ),
     }

@@ -57,7 +57,7 @@ async def first(me: Endpoint, p: Parameters, keys: PartyKeys, mine: PartyInput) 
     for name, submit in zip(me.others, got, strict=True):
         if submit.box != _digest(keys.box):  # Charlie could tell rows apart by who locked them for which key
             me.stop("box_key.not_alike", party=name)
-        if not encapsulation.is_usable(submit.epk):  # else whoever is the smallest stops Charlie, who names this party
+        if not encapsulation.is_usable(submit.epk):  # else the smallest party stops Charlie, who names this one
             me.refuse(name, "row_key.unusable")
     seeds = tuple(submit.seed for submit in got)
     gathered = Gathered(

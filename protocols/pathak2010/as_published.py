@@ -55,7 +55,7 @@ class PrintedInput:
 
 @message("1.2", PARTY >> PARTY, as_published=True)
 class PrintedShare(Message):
-    """a_j, straight to the party to which pi_1 leads: whoever sees the addressee sees that much of pi_1."""
+    """a_j, straight to the party to which pi_1 leads: an observer of the addressee sees that much of pi_1."""
 
     a: Annotated[int, shared("sizes")]
 

@@ -75,7 +75,7 @@ class Channel:
     def greet(self, said: bytes) -> Envelope:
         """Return the greeting: the session's X25519 key and the program's message, signed by the long-term identity."""
         hello = self.sign(HELLO, GREETING_STAGE, self._secret.public + said)
-        self.counters.round = hello.round  # whoever sends anything else has read greetings of that round
+        self.counters.round = hello.round  # the sender of any other message has read greetings of that round
         return hello
 
     def sign(self, kind: str, stage: str, payload: bytes) -> Envelope:

@@ -240,7 +240,7 @@ class RoleStepper(ABC):
         results.append(result)
         self.inbox.end_stage(self.stage or "")
         self.progress.sent, self.progress.once_values = [], {}
-        # One way: whoever gets hold of the new seed cannot draw this stage's coins again.
+        # One way: nobody who gets hold of the new seed can draw this stage's coins again.
         self.seed, self._secrets = self.seed.fork("next stage"), None
         self.stage = None
 

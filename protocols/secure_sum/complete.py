@@ -1,7 +1,7 @@
 """One sum without drop-outs (D = 0): masks of pairs alone, which cancel when all are there.
 
 No seed is ever opened, so there are no shares, and nothing to agree on. Two parties agree once, in set-up; what they
-have in common for the next sum follows from that for this one, and not the other way. Whoever drops out ends
+have in common for the next sum follows from that for this one, and not the other way. A drop-out ends
 the session, and the charges of the others stay: nobody can know who has seen what.
 """
 

@@ -36,7 +36,7 @@ _Greetings = Mapping[str, Greeted[MaskKeys]]
 _HeldByDealer = tuple[tuple[Held, ...], ...]
 
 
-# Deadlines that a set-up waits for each message, so that a silent dealer is the one who is missing: whoever waits for
+# Deadlines that a set-up waits for each message, so that a silent dealer is the one who is missing: a reader of
 # somebody who may wait waits for one more. Without them a holder would still wait when Charlie gives the holder up.
 DEALT, READY, STARTED = 1, 2, 3
 

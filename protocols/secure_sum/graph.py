@@ -137,7 +137,7 @@ def draw_order(session: bytes, root: bytes, K: int) -> tuple[int, ...]:
 
 def neighbours(degree: int, order: Sequence[int], place: int) -> tuple[int, ...]:
     """Return the neighbours of a place, from degree/2 before it to degree/2 after it: the holders of the shares of
-    whoever stands there, in their order.
+    the party that stands there, in their order.
     """
     reach = degree // 2
     beside = (*range(place - reach, place), *range(place + 1, place + reach + 1))

@@ -30,7 +30,7 @@ _WORD = 8
 class Block:
     """Numbers of one sum whose noise has one distribution.
 
-    `noise` says in public which, as whoever draws it does ("none" for none): the protocol only binds the session to it.
+    `noise` names this distribution in public ("none" for none): the protocol only binds the session to it.
     """
 
     length: int

@@ -46,7 +46,7 @@ async def curator(me: Endpoint, p: Parameters) -> CuratorState:
     # A holder waits one deadline for a silent dealer before it is ready, and accuses it.
     every = await me.gather(p.parties, Ready, deadlines=disputes.READY if p.may_accuse_silence else None)
     for name, ready in zip(p.parties, every, strict=True):
-        if ready.roster != vault.roster:  # whoever greeted twice is at fault, and that need not be this one
+        if ready.roster != vault.roster:  # the party that greeted twice is at fault, and that need not be this one
             me.stop("greetings.not_alike", party=name)
     if p.D:
         await disputes.mediate_complaints(me, p, greetings, vault.roster, every)

@@ -26,8 +26,8 @@ def own_context(me: Endpoint, vault: Vault, r: int) -> bytes:
 
 
 def masked_input(me: Endpoint, p: Parameters, vault: Vault, mine: Addends, r: int, at: bytes) -> Vector:
-    """Return y_j of sum r. It is charged when this returns: from here on the sum may come out, whoever else drops
-    out.
+    """Return y_j of sum r. It is charged when this returns: from here on the sum may come out, whichever others
+    drop out.
     """
     z = p.ring.add_vectors(mine.numbers[r], mine.noise[r])
     if len(z) != p.length(r):

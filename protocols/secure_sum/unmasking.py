@@ -52,7 +52,7 @@ def open_secret(
 
 def subsets(holders: Sequence[int], count: int, rng: Stream) -> Iterator[tuple[int, ...]]:
     """Yield subsets of so many of these, the first ones first: all where there are at most `MOST_TRIES`, else as many
-    at random, so that whoever dealt bad shares cannot place them where each subset has one.
+    at random, so that the dealer of bad shares cannot place them where each subset has one.
     """
     if comb(len(holders), count) <= MOST_TRIES:
         yield from combinations(holders, count)
