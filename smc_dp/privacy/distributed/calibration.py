@@ -122,7 +122,7 @@ def _fitting(target: Target, shared_sum: SharedSum) -> SharedNoise | None:
     if shares is None:
         return None
     bits = fine[place]
-    numbers = shared_sum.parties * (ceil(shared_sum.largest * (1 << bits)) + 1)
+    numbers = shared_sum.parties * ceil(shared_sum.largest * (1 << bits))  # rounding to the nearest goes no further
     length = ring_bits(numbers + shares.tail(shared_sum.parties))
     return SharedNoise(shares, _moved(shared_sum, bits), Grid(bits, length)) if length <= MOST_RING_BITS else None
 

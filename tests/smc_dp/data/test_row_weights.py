@@ -30,6 +30,7 @@ def weighted(section: str) -> Bounds:
     ("section", "wanted"),
     [
         ("classes = [1, 4]", [0.25, 1, 0.25, 1]),
+        ("classes = [1, 100]", [0.01, 1, 0.01, 1]),  # the largest ratio
         ('column = "w"\nmost = 4', [0.25, 0.5, 1, 0]),  # what lies beyond is clipped
         ('classes = [1, 4]\ncolumn = "w"\nmost = 4', [1 / 16, 0.5, 0.25, 0]),
     ],

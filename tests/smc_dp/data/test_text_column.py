@@ -98,6 +98,7 @@ def row_by_row(key: bytes, rows: Sequence[Sequence[str]]) -> str:
 
 @given(st.lists(st.tuples(NUMBERS, st.one_of(NUMBERS, ODD)), min_size=1, max_size=12), st.integers(1, 3))
 @example([("452963628200.3701", "13004374943.012625"), ("0.0001", "1e-05"), ("-0", ""), ("1e22", "123456789012")], 1)
+@example([("1", "10"), ("2", "1_0")], 1)
 @example([("0.0009", "999999999.5"), ("1000000000", "0.001"), ("", 'a"b'), ("3", "\ud800")], 2)
 def test_a_fingerprint_is_that_of_rows_taken_one_by_one(rows: list[tuple[str, str]], pieces: int) -> None:
     key, wanted = bytes(range(32)), row_by_row(bytes(range(32)), rows)

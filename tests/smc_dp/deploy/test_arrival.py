@@ -143,6 +143,8 @@ def test_status_messages_approvals_and_parts_of_a_record_are_bounded_too(run: Si
         run.turn("P2")
     assert "P2" not in run.ends
     assert len(run.stores["P2"].received()) - before <= MOST_NOTICES + 3
+    limits, spoken = Arrivals(who.session), Frame(STUDY.digest, "P1", PUBLIC_NAME, "notice", 0, b"x")
+    assert [limits.may_be_kept(replace(spoken, number=MOST_NOTICES - n)) for n in (1, 0)] == [True, False]
     assert not [p for p in run.stores["P2"].received() if len(p.body) > LONG]
     assert 0 < sum("P1" in line for line in run.said["P2"]) <= MOST_NOTICES + 3, "its owner's log is bounded, too"
 

@@ -75,6 +75,14 @@ def test_a_question_waits_no_longer_than_the_relay_is_open(desk: RelayService) -
     timer.join()
 
 
+def test_a_question_waits_no_longer_than_the_relay_wants(desk: RelayService, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the asker says: another program than this carrier may ask."""
+    monkeypatch.setattr("smc_dp.deploy.relay_service.LONGEST_WAIT", 0.05)
+    began = time.monotonic()
+    assert desk.answer("site-3", FETCH, encode_parts([0, 10_000])) == encode_parts([])
+    assert time.monotonic() - began < 4
+
+
 HOSTILE: dict[str, tuple[str, str, bytes, str]] = {
     "nobody": ("site-9", FETCH, encode_parts([0, 0]), "relay.unknown_site"),
     "another sender": ("site-2", SEND, encode_parts([frame(WEST, 0).encode()]), "parcel.of_another"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -202,6 +203,18 @@ def whole() -> Left:
 
 def merged(found: Left, envelopes: Sequence[Envelope], *marks: Mark) -> list[Envelope | Mark]:
     return merge(found.session, envelopes, marks)
+
+
+def test_a_mark_stands_behind_each_message_that_it_counts_as_read() -> None:
+    """Its reader may have sent others in the same round, before it read that one."""
+    whole = left(summing())
+    read: Counter[tuple[str, Absent]] = Counter()
+    for e in (e for e in whole.envelopes if e.to != PUBLIC_NAME):
+        first = e.to, Absent(e.sender, e.kind, e.stage)
+        read[first] += 1
+        mark = e.to, replace(first[1], read=read[first])
+        found = merged(whole, whole.envelopes, mark)
+        assert found.index(mark) > found.index(e)
 
 
 def test_a_message_that_is_missing_between_others_is_noticed(whole: Left) -> None:

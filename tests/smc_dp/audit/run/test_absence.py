@@ -17,6 +17,8 @@ from support.sessions import setup
 from support.summed import OF_THE_RELEASE, recorded, summing, written
 
 from protocols.curator import CURATOR_NAME
+from protocols.runtime.channel import GREETING_STAGE
+from protocols.runtime.envelope import HELLO
 from protocols.runtime.transcript import ABSENT
 from smc_dp.audit.run.check import CheckOutcome
 from smc_dp.audit.run.conformity import CONVERSATION_CHECKS
@@ -108,6 +110,7 @@ MUTANTS: dict[str, tuple[Make, str]] = {
     "mark of a kind that nobody sends": (record(other_mark(kind="Pickle")), "routes"),
     "mark of a kind on no route": (record(other_mark(kind="Result")), "routes"),
     "mark about a stranger": (record(other_mark(sender="nobody")), "participants"),
+    "mark of the own greeting": (record(f.miss(P1, P1, HELLO, GREETING_STAGE)), "participants"),
     "mark with another text": (line(stage="x"), "hash-chain"),
     "mark with a size": (line(size=1), "schema"),
     "mark with a field too many": (line(number=1), "schema"),

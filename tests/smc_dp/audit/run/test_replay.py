@@ -184,6 +184,32 @@ def test_nobody_is_named_for_what_anybody_can_do_to_a_published_share(name: str)
     assert outcomes(CHANGED[name][1](honest()), "result")["result"].party is None
 
 
+EARLY: dict[str, tuple[str, Change, str | None, str | None]] = {
+    "the rest of its messages was left out": ("P1", lambda e: without_rest(e, "P1"), "waiting", None),
+    "its next message was altered": ("P1", line(is_from(C, "Indicator"), flipped), "mail", None),
+    "its program stops by itself": (C, view(C, lambda v: replace(v, inputs=())), "itself", C),
+}
+
+
+def without_rest(evidence: Evidence, reader: str) -> Evidence:
+    """The record without what came to a participant in the last stage of its messages."""
+    last = [e for e in evidence.envelopes.values() if e.to == reader][-1].stage
+    kept = [e for e in evidence.envelopes.values() if (e.to, e.stage) != (reader, last)]
+    return replace(evidence, envelopes=dict(enumerate(kept, start=1)))
+
+
+@pytest.mark.parametrize("why", EARLY)
+def test_a_view_signed_early_names_its_owner_only_where_no_message_may_be_the_reason(why: str) -> None:
+    """The owner signed after the last message that the transcript gives it, and the transcript has more of its own."""
+    owner, change, cause, party = EARLY[why]
+    evidence = change(honest())
+    again = evidence.recomputed[owner]
+    assert again.cause == cause
+    early = view(owner, lambda v: replace(v, messages=again.messages_read, greetings=again.greetings))(evidence)
+    found = outcomes(only(early, owner), "messages-recomputed")["messages-recomputed"]
+    assert (found.code, found.party) == ("message.not_of_view", party)
+
+
 def test_the_first_message_that_differs_is_named() -> None:
     evidence = CHANGED["size altered"][1](honest())
     letters = [letter for name in ("P1", "P3") for letter in honest().recomputed[name].decrypted]

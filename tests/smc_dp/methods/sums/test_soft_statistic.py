@@ -140,6 +140,18 @@ def test_largest_square_is_an_upper_bound_and_close() -> None:
     assert (np.ones((10, 3)) ** 2).sum(axis=0).max() < 30  # twin: the longest column
 
 
+def test_what_products_leave_out_is_in_the_bound() -> None:
+    """All entries are g, of which nearly 2^-40 is cut off: without its error the bound is below the exact figure."""
+    g, N, d, gamma = 0.5 + 2.0**-40 - 2.0**-53, 40, 8, 100
+    G, M = np.full((N, d), g), np.full((d, d), g)
+    square = Fraction(g) ** 2
+    assert N * d * square <= Fraction(largest_square(G))  # the square of the largest singular value, exactly
+    # beside M'M next to nothing is cut off of these rows
+    entry = N * gamma * d * square + N * Fraction(1, 1 << 60)
+    exact = N + d * entry - N
+    assert exact <= Fraction(largest_square(G * 0 + 2.0**-30, Whitening(M, gamma)))
+
+
 @pytest.mark.parametrize("classes", [2, 3, 6])
 def test_adversarial_votes_come_near_the_bound_and_never_exceed_it(classes: int) -> None:
     rng = np.random.default_rng(5)

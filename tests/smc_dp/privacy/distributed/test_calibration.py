@@ -86,7 +86,7 @@ def test_ring_and_grid_are_as_long_as_the_noise_needs(noise: NoiseName, place: d
     bits, fine = found.grid.ring_bits, found.grid.fraction_bits
     assert bits % 8 == 0
     assert 64 <= bits <= 1024
-    most = parties * (math.ceil(place.get("largest", LARGEST) * 2**fine) + 1) + found.distribution.tail(parties)
+    most = parties * math.ceil(place.get("largest", LARGEST) * 2**fine) + found.distribution.tail(parties)
     assert most < 2 ** (bits - 1)
     assert bits == 64 or most >= 2 ** (bits - 9)
     if noise != "vg" or fine == GRID.fraction_bits:
@@ -103,6 +103,16 @@ def test_many_honest_parties_make_the_grid_finer_and_a_large_delta_does_not() ->
     fine = [made("vg", parties=K, honest=K).grid.fraction_bits for K in (50, 100, 150, 200)]
     assert fine == sorted(fine)
     assert (fine[0], fine[-1] > 100) == (GRID.fraction_bits, True)
+
+
+@pytest.mark.parametrize("noise", SHARED_NOISES)
+def test_a_ring_is_longer_from_the_first_number_that_may_not_fit(noise: NoiseName) -> None:
+    found, parties = made(noise), 5
+    bits, fine = found.grid.ring_bits, found.grid.fraction_bits
+    most = (2 ** (bits - 1) - 1 - found.distribution.tail(parties)) // parties
+    for more, length in ((Fraction(0), bits), (Fraction(1, 1000), bits + 8)):
+        number = (most + more) / 2**fine
+        assert made(noise, largest=number).grid.ring_bits == length
 
 
 @pytest.mark.parametrize("noise", SHARED_NOISES)

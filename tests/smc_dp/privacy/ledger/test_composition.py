@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from flint import arb, fmpq
 from scipy.stats import norm
 
 from smc_dp.privacy.gaussian import epsilon_of, mu_for
@@ -75,6 +76,19 @@ def test_the_conversion_by_orders_is_that_of_dp_accounting(delta: float) -> None
         accountant = RdpAccountant()
         accountant.compose(ZCDpEvent(rho))
         assert composition._by_orders(rho, delta) == accountant.get_epsilon(delta)
+
+
+@pytest.mark.parametrize("rho", ["0.000001", "0.03", "7", "1000"])
+def test_the_conversion_by_orders_is_above_what_floats_can_lose(rho: str) -> None:
+    slack, least = fmpq(1, 1 << 31), arb("inf")
+    delta = fmpq(1, 10**6) * (1 - slack)
+    for order in composition._ORDERS:
+        a = fmpq(*order.as_integer_ratio())
+        at_order = arb(fmpq(*Fraction(rho).as_integer_ratio())) * a + (arb(1) - 1 / arb(a)).log()
+        least = least.min(at_order - (arb(delta) * a).log() / (a - 1))
+    found, how = composition._converted(Fraction(rho), DELTA)
+    assert how == RENYI
+    assert arb(fmpq(*found.as_integer_ratio())) > least * (1 + slack) + slack
 
 
 def test_the_exact_conversion_serves_where_orders_do_not_reach() -> None:
