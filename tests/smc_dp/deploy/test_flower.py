@@ -379,7 +379,7 @@ def as_user(user: int, groups: list[int], act: Callable[[], object]) -> int:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 def test_the_supernode_s_user_can_call_the_socket_and_read_no_key() -> None:
     supernode, stranger, group = 65_534, 65_533, 65_532
-    with tempfile.TemporaryDirectory() as named:  # other users may not look into the folders of tests
+    with tempfile.TemporaryDirectory(dir="/tmp") as named:  # other users may not look into the folders of tests
         folder = Path(named)
         (folder / "north.key").write_text("key")
         (folder / "north.key").chmod(0o600)
