@@ -19,6 +19,7 @@ from smc_dp.methods.central_objective import CentralObjective
 from smc_dp.methods.feature_method import AverageMethod
 from smc_dp.methods.functionality import ideal
 from smc_dp.methods.method import check_rows_of_parties
+from smc_dp.methods.pathak2010.averages import AGAINST_OUTSIDERS
 from smc_dp.privacy.gaussian_objective import GaussianPerturbation
 from smc_dp.privacy.target import NoiseName, Target
 from tests.support.refusals import refused
@@ -111,7 +112,7 @@ def test_lambda_is_a_public_share_of_the_noise(noise: NoiseName, n: int, d: int,
 def test_what_the_statement_says() -> None:
     public = three_parties().public
     privacy = CentralObjective().statement(public, wanted("gauss"))
-    assert "had all rows of all parties" in privacy.adversary
+    assert privacy.adversary == AGAINST_OUTSIDERS
     law = CentralObjective().distribution(public, wanted("gauss"))
     assert isinstance(law, GaussianPerturbation)
     assert law.keeps(Fraction(1), DELTA)

@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array, first_outside, into_ball
 from smc_dp.data.federation import Federation, Rows
+from smc_dp.methods import feature_method
 from smc_dp.methods.feature_method import AverageMethod, FeatureMethod, site_perturbations
 from smc_dp.methods.method import release_parts
 from smc_dp.privacy.target import Target
@@ -128,8 +129,8 @@ def test_what_the_statement_says() -> None:
     rng = Stream.from_system()
     for method in METHODS:
         privacy = method.train(federation).release(Target(Fraction(1, 2)), rng).privacy
-        assert privacy.adversary.startswith("anyone who sees everything that leaves the sites")
-    assert any("labelled rows count as public" in c for c in privacy.caveats)
+        assert privacy.adversary == feature_method._ADVERSARY
+    assert feature_method._PUBLIC in privacy.caveats
 
 
 def test_the_papers_noise_is_stated_with_what_it_gives() -> None:
@@ -161,7 +162,7 @@ def test_private_rows_of_the_aggregator_are_perturbed_as_a_site_is() -> None:
     target, assumed = Target(Fraction(10)), FeatureMethod(private_labelled=True)
     privacy = assumed.train(federation).release(target, Stream.from_system()).privacy
     assert privacy.epsilon == 10
-    assert any("protected like those of a site" in c for c in privacy.caveats)
+    assert feature_method._PRIVATE in privacy.caveats
     # Where the sites spend almost nothing, the aggregator's epsilon is the worst.
     careful = replace(assumed, site_epsilons=(0.01,) * 3).train(federation).release(target, Stream.from_system())
     assert careful.privacy.epsilon == 10

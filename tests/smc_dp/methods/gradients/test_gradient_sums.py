@@ -115,8 +115,7 @@ def test_the_statement_counts_the_honest_and_names_what_is_public() -> None:
         assert "at least 2 honest parties (3 parties, minus 0 " in stated.adversary
         assert made.noise.mu_squared <= made.target.mu**2
         assert {*made.threat_model.caveats()} <= {*stated.caveats}
-    assert "is taken to be 90, a public figure" in gd.statement.plain_words()
-    assert "is taken to be" not in newton.statement.plain_words()
+    assert [sum(" 90," in one for one in made.statement.caveats) for made in (gd, newton)] == [1, 0]
     fewer = replace(newton, threat_model=ThreatModel(3, 0, 0))
     assert newton.noise.distributions[1][0].variance > fewer.noise.distributions[1][0].variance
 

@@ -15,9 +15,10 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods import method as rules
+from smc_dp.methods.pathak2010 import averages, mean
 from smc_dp.methods.pathak2010.averages import Central, Local
 from smc_dp.methods.pathak2010.mean import PathakMean
-from smc_dp.methods.pathak2010.models import binary_weights, model_noise
+from smc_dp.methods.pathak2010.models import SIZES_CAVEAT, binary_weights, model_noise
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID
 from smc_dp.privacy.pathak2010 import SmallestNoise
@@ -174,13 +175,8 @@ def test_the_mean_in_the_clear_is_stated_without_the_protocol() -> None:
     assert (found.kind, found.epsilon, found.unit, found.adjacency) == ("pure", 0.5, "record", "replace")
     assert of_the_protocol(found.plain_words()) == []
     assert len(of_the_protocol(protocol.plain_words())) == 5  # the twin: the protocol's own statement
-    assert "except the one who computed it" in found.adversary
-    for told in (
-        "is trusted with them",
-        "made for the smallest party. The one who draws it knows it",
-        "sizes of the data",
-    ):
-        assert told in found.plain_words()
+    assert found.adversary == mean._AGAINST_OTHERS
+    assert {*found.caveats} >= {*mean._CAVEATS}
 
 
 @pytest.mark.parametrize("noise", ["knorm", "laplace"])
@@ -202,9 +198,8 @@ def test_printed_noise_is_stated_with_its_true_epsilon(noise: NoiseName) -> None
 
 def test_whom_the_others_hold_against() -> None:
     central, local = (stated(method, Target(Fraction(1))) for method in (Central(LAM), Local(LAM)))
-    assert "not the one who computed it" in central.adversary
-    assert "trusts nobody" in local.adversary
-    assert all("sizes" in found.plain_words() for found in (central, local))
+    assert (central.adversary, local.adversary) == (averages.AGAINST_OUTSIDERS, averages._AGAINST_ALL_OTHERS)
+    assert all(SIZES_CAVEAT in found.caveats for found in (central, local))
 
 
 # What is refused.

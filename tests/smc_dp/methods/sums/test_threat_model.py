@@ -33,7 +33,7 @@ def test_a_sparse_graph_takes_away_the_claim_against_malicious_participants_and_
     for threat_model in (SPARSE, CLOSED):
         assert limits & set(threat_model.caveats()) == {SEMI_HONEST_CAVEAT}
         assert limits & set(threat_model.caveats_of_own_noise()) == {SEMI_HONEST_SECRECY_CAVEAT}
-        assert "if they are semi-honest" in threat_model.adversary
+        assert "semi-honest" in threat_model.adversary
     for caveats in (ALL_PAIRS.caveats(), ALL_PAIRS.caveats_of_own_noise()):
         assert limits & set(caveats) == {MALICIOUS_CAVEAT}
 

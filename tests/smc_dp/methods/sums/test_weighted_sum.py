@@ -12,9 +12,15 @@ from sklearn.linear_model import LogisticRegression
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.arrays import Array
 from smc_dp.data.federation import Federation, Public, Rows
+from smc_dp.methods.method import AGAINST_ALL_BUT_AGGREGATOR
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
-from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
+from smc_dp.methods.sums.weighted_sum import (
+    ADD_REMOVE_CAVEATS,
+    WEIGHTED_SUM_CAVEATS,
+    WeightedSum,
+    WeightedSumAddRemove,
+)
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, calibrate_noise
@@ -142,9 +148,8 @@ def test_statements_say_what_of_sizes() -> None:
         method.train(FEDERATION).release(Target(Fraction(1)), Stream.from_system()).privacy
         for method in (WeightedSum(LAM), WeightedSumAddRemove(LAM))
     )
-    assert all("trusted aggregator" in found.adversary for found in (replaced, added))
-    assert "not protected" in replaced.plain_words()
-    assert "number of rows is protected" in added.plain_words()
+    assert all(found.adversary == AGAINST_ALL_BUT_AGGREGATOR for found in (replaced, added))
+    assert (replaced.caveats, added.caveats) == (WEIGHTED_SUM_CAVEATS, ADD_REMOVE_CAVEATS)
 
 
 # Three classes.

@@ -157,5 +157,5 @@ def test_memory_is_bounded(sizes: list[int], d: int) -> None:
 
 @pytest.mark.parametrize("mu", [0.0, -1.0, 2.0**-30, np.inf, np.nan])
 def test_mu_out_of_range_is_refused(mu: float) -> None:
-    with pytest.raises(ValueError, match="mu is finite and at least"):
+    with pytest.raises(ValueError, match="mu"):
         train_all(dealt([3], 5, 2), 2, mu)

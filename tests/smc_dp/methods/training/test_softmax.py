@@ -237,7 +237,7 @@ def test_no_data_stop_it(mu: float, radius: float) -> None:
 @pytest.mark.parametrize("mu", [0.0, -1.0, 2.0**-30, math.inf, math.nan])
 def test_mu_out_of_range_is_refused(mu: float) -> None:
     X, y = records(5, 2, 2)
-    with pytest.raises(ValueError, match="mu is finite and at least"):
+    with pytest.raises(ValueError, match="mu"):
         certified(X, one_hot(y, 2), mu)
 
 
