@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.text_file import TextFile
+from syrupy.assertion import SnapshotAssertion
 
 from smc_dp.privacy.gaussian import mu_for
 from smc_dp.privacy.statement import PrivacyStatement, round_up, short_delta, short_figure
@@ -98,21 +100,26 @@ def test_a_delta_of_few_digits_is_printed_as_it_is() -> None:
     assert f"{1.0000001e-05:g}" == "1e-05"  # a mutant
 
 
-def test_plain_words_of_the_other_kinds() -> None:
-    nothing = replace(PURE, kind="none", epsilon=None, caveats=())
-    assert "no privacy guarantee" in nothing.plain_words()
-    assert "Suppose" not in nothing.plain_words()
-    approx = replace(PURE, kind="approx", delta=1e-6).plain_words()
-    assert "73.2 % sure of either (epsilon = 0.5, delta = 1e-06), except" in approx  # twice epsilon
-    assert "except with a probability of at most 3.48e-06." in approx  # 1e-6 (1 + e^-1)/(1 - e^-.5) = 3.4766e-6
-    zcdp = replace(PURE, kind="zcdp", rho=0.5, delta=1e-6, mu=0.1).plain_words()
-    assert "(rho = 0.5). It is at least as private as a" in zcdp
-    assert "changes the number by 0.1 standard deviations of the noise (mu). From this an epsilon" in zcdp
-    assert "hardly protects" in replace(PURE, epsilon=8.0).plain_words()
-    assert "hardly protects" not in PURE.plain_words()
-    party = replace(PURE, unit="party", adjacency="party")
-    assert "all records of one party" in party.plain_words()
-    assert "added or taken away" in replace(PURE, adjacency="addremove").plain_words()
+KINDS: dict[str, dict[str, Any]] = {
+    "pure": {},
+    "none": {"kind": "none", "epsilon": None, "caveats": ()},
+    "approx": {"kind": "approx", "delta": 1e-6},
+    "approx, small cases": {"kind": "approx", "epsilon": 1.0, "delta": 1e-5},
+    "approx, no small cases": {"kind": "approx", "epsilon": 1.0, "delta": 1e-30},
+    "zcdp": {"kind": "zcdp", "rho": 0.5, "delta": 1e-6, "mu": 0.1},
+    "large": {"epsilon": 8.0},
+    "party": {"unit": "party", "adjacency": "party"},
+    "addremove": {"adjacency": "addremove"},
+}
+
+
+def test_the_words_of_each_kind_are_those_of_the_snapshot(snapshot: SnapshotAssertion) -> None:
+    stated = {name: replace(PURE, **changes) for name, changes in KINDS.items()}
+    said = "".join(f"{name}\n{one.plain_words()}\n{one.example}\n\n" for name, one in stated.items())
+    assert said == snapshot(extension_class=TextFile)
+    approx = stated["approx"].plain_words()
+    assert "73.2 % sure of either (epsilon = 0.5, delta = 1e-06)" in approx  # twice epsilon
+    assert " at most 3.48e-06." in approx  # 1e-6 (1 + e^-1)/(1 - e^-.5) = 3.4766e-6
 
 
 @given(st.floats(1e-3, 12), st.sampled_from([0.0, 1e-9, 1e-3, 0.3]))
@@ -127,16 +134,3 @@ def test_the_example_is_the_best_guess_against_the_worst_mechanism(epsilon: floa
     right = re.search(r"With this release the attacker is right in at most (\d+) of 1,000\.(.*)$", stated)
     assert right or best > 0.999
     assert not right or best <= int(right[1]) / 1000 < best + 0.001 + 1e-9
-
-
-def test_the_example_says_where_a_single_case_tells_more_than_the_best_guess() -> None:
-    said = [replace(PURE, kind="approx", epsilon=1.0, delta=delta).example for delta in (1e-5, 1e-30)]
-    assert [one.endswith("In single cases it can be surer.") for one in (PURE.example, *said)] == [False, True, False]
-
-
-def test_the_example_says_what_is_unknown_to_the_attacker() -> None:
-    assert "except which of two versions of one record was used" in PURE.example
-    assert "except whether one record was used" in replace(PURE, adjacency="addremove").example
-    assert "of one party's records was used" in replace(PURE, unit="party", adjacency="party").example
-    assert "right in all of them, perhaps" in replace(PURE, epsilon=9.0).example
-    assert replace(PURE, kind="none", epsilon=None).example.startswith("None: ")
