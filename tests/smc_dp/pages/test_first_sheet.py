@@ -14,6 +14,7 @@ from smc_dp import audit_run
 from smc_dp.audit.run.report_blocks import audit_page
 from smc_dp.pages.blocks import Page
 from smc_dp.pages.text import page_lines
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.run.release import PublishedRelease
 from smc_dp.run.release_report import TrafficTotals, release_page
 from tests.smc_dp.run.test_privacy_summary import RUNS, agreed
@@ -56,7 +57,7 @@ def test_the_example_is_that_of_the_epsilon() -> None:
 
 def test_a_release_without_a_guarantee_says_so_first() -> None:
     first, _ = sheets(page_of("newton", seeded=True))
-    assert "None: nothing hides a record." in first
+    assert no_guarantee("record", "replace", "").example in first
     assert SYMBOL.findall(first) == []
 
 

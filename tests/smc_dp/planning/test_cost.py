@@ -134,9 +134,6 @@ def test_the_command_shows_the_cost_by_stage_and_by_role(capsys: pytest.CaptureF
     assert re.search(rf"\nall +{found.messages:,} +{found.bytes:,} +{found.rounds}\n", shown)
     assert re.search(r"\ncharlie +1 ", shown)
     assert re.search(r"about [\d.]+ s on this machine", shown)
-    said = " ".join(shown.split())
-    assert "its default settings" in said
-    assert "without training, without drawing noise and without the answers of parties between sums" in said
     assert main([*arguments, "--cost", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["cost"]
     assert told.pop("cpu_seconds") > 0

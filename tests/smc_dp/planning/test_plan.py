@@ -49,7 +49,8 @@ def told(plan: Plan) -> dict[str, str]:
 
 
 def test_the_text_of_a_plan_is_that_of_the_snapshot(usual: Plan, paper: Plan, snapshot: SnapshotAssertion) -> None:
-    plans = (usual, paper, smc_dp.plan([60, 40], 12, epsilon=0.2), smc_dp.plan([20] * 60, 5))
+    timed = replace(usual, cost=replace(usual.cost, cpu_seconds=2.5))
+    plans = (timed, paper, smc_dp.plan([60, 40], 12, epsilon=0.2), smc_dp.plan([20] * 60, 5))
     assert as_text(*(block for plan in plans for block in report.blocks(plan, cost=True))) == snapshot(
         extension_class=TextFile
     )

@@ -81,7 +81,7 @@ def test_epsilon_is_the_smallest_float_that_the_curve_keeps() -> None:
     for beyond in (Fraction(MOST_MU) ** 2 + 1, Fraction(LEAST_MU) ** 2 / 2):
         assert epsilon_of(beyond, Fraction(1, 10)) is None
         assert mu_above(beyond) is None
-    with pytest.raises(ValueError, match="no mu of at least"):
+    with pytest.raises(ValueError, match=str(LEAST_MU)):
         mu_for(Fraction(1, 1 << 70), LEAST_DELTA)
 
 

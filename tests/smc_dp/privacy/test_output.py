@@ -13,6 +13,7 @@ from protocols.arithmetic.rng import Stream
 from smc_dp.privacy.gaussian import epsilon_of
 from smc_dp.privacy.noise import DiscreteGaussian, DiscreteLaplace, KNorm
 from smc_dp.privacy.output import (
+    NO_NOISE,
     Calibrated,
     calibrate_as_published,
     calibrate_gaussian,
@@ -155,5 +156,5 @@ def test_the_paper_s_noise_is_stated_with_what_it_really_gives() -> None:
 def test_without_noise_nothing_is_promised() -> None:
     found = said(Target(None), None)
     assert (found.kind, found.epsilon) == ("none", None)
-    assert "No noise was asked for" in found.plain_words()
+    assert found.caveats == (NO_NOISE,)
     assert said(Target(Fraction(1)), calibrate_noise(Target(Fraction(1)), 3, DELTA)).kind == "pure"

@@ -155,7 +155,7 @@ def test_what_does_not_fit_is_refused_with_the_nearest_that_does() -> None:
     with refused("noise.too_many_numbers_for_vg", most=10_000, got=10_001):
         made("vg", dimension=10_001)
     for noise in SHARED_NOISES:
-        assert ways(noise, largest=Fraction(2) ** 990) == "a larger epsilon, or smaller numbers"
+        assert not re.search(r"noise|\d", ways(noise, largest=Fraction(2) ** 990))  # no other noise, and no figure
 
 
 @pytest.mark.parametrize("place", [{"dimension": 1, "parties": 3, "honest": 2}, {}], ids=str)

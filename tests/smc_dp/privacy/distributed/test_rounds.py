@@ -290,24 +290,24 @@ def test_what_does_not_fit_is_refused_with_the_nearest_that_does() -> None:
 def test_numbers_that_make_no_sense_are_refused() -> None:
     wrong: dict[str, Any]
     for wrong in ({"honest": 0}, {"honest": 6}, {"most_rows": 0}, {"steps": ()}):
-        with pytest.raises(ValueError, match="wanted steps, rows and from 1 to 5 honest of 5"):
+        with pytest.raises(ValueError, match="1 to 5 honest of 5"):
             made(**{"steps": newton()} | wrong)
-    with pytest.raises(ValueError, match="wanted noise ddg for several sums, got self"):
+    with pytest.raises(ValueError, match=r"ddg .* self"):
         made(newton(), Target(Fraction(1), noise="self"))
     with refused("epsilon.none"):
         made(newton(), Target(None, noise="ddg"))
-    with pytest.raises(ValueError, match="all steps have the same adjacency"):
+    with pytest.raises(ValueError, match="same adjacency"):
         made((newton()[1], newton("addremove")[1]))
     with pytest.raises(ValueError, match="wanted at most"):
         made((RoundBound("replace", 1 << 46, 4), RoundBound("replace", 1, 4)))
-    with pytest.raises(ValueError, match="wanted distributions for every one of"):
+    with pytest.raises(ValueError, match=r"distributions .* 0$"):
         SharedRounds(newton(), (), 64)
     with pytest.raises(ValueError, match="replace or addremove, got 'party'"):
         RoundBound("party", 1, 1)  # type: ignore[arg-type]
     for length, bound, *curvature in ((0, 1), (1, 0), (1, 1, 0, 1), (1, 1, 1, 0), (1, 1, 1, 1, Fraction(0))):
-        with pytest.raises(ValueError, match="wanted lengths, bounds and ratios above 0"):
+        with pytest.raises(ValueError, match="ratios above 0"):
             RoundBound("replace", length, bound, Curvature(*curvature) if curvature else None)
-    with pytest.raises(ValueError, match="at least two classes"):
+    with pytest.raises(ValueError, match="two classes"):
         sums_signal(10, 1.0, 3, 1, 1, 1)
 
 

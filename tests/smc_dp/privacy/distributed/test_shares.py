@@ -143,13 +143,13 @@ def test_two_laws_of_the_same_text_are_the_same() -> None:
 
 
 def test_laws_that_no_theorem_covers_are_not_made() -> None:
-    with pytest.raises(ValueError, match="variance of a share is at least 18"):
+    with pytest.raises(ValueError, match="at least 18"):
         GaussianShares(1, 1, Fraction(18) - Fraction(1, 10**9))
-    with pytest.raises(ValueError, match="scale of such noise is at least 16"):
+    with pytest.raises(ValueError, match="at least 16"):
         GammaShares(1, 1, Fraction(16) - Fraction(1, 10**9))
-    with pytest.raises(ValueError, match="dimension of such noise is at most 10000"):
+    with pytest.raises(ValueError, match="at most 10000"):
         GammaShares(10**4 + 1, 1, SCALE)
-    with pytest.raises(ValueError, match="scale of noise is positive"):
+    with pytest.raises(ValueError, match=r"scale .* got 0"):
         WholeShares(1, 1, Fraction(0))
     for make in (GaussianShares, GammaShares, WholeShares):
         for dimension, honest, words in ((0, 1, "dimension"), (1, 0, "from 1 to 2000"), (1, 2001, "from 1 to 2000")):
