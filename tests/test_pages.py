@@ -205,7 +205,7 @@ def test_the_page_is_carried_out(page: Path, start: Path, tmp_path: Path, monkey
     carry_out(text, folder, PATTERN_LEFT_OUT, run_on_page)
     if page == TUTORIAL:
         assert len(Path("predictions.csv").read_text().splitlines()) == 1001
-        assert "PASSED: no check failed" in run_shell("smc-dp audit first", folder)
+        assert json.loads(run_shell("smc-dp audit first --json", folder))["verdict"] == "audit.passed"
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from smc_dp.audit.epsilon.plan import FEWEST, LEAST_DRAWS_FOR_MU, Request, affor
 from smc_dp.cli.main import main
 from smc_dp.methods.method import WITH_WEIGHTS
 from smc_dp.methods.registry import METHODS, STATISTICS
+from smc_dp.pages.blocks import coded_prose
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,7 @@ def test_a_mechanism_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "laplace, d = 1\n  claims pure epsilon 1.0 (one record, replace)" in printed
     assert all((test in printed) == (test not in ("renyi", "gaussian dp", "f-dp curve")) for test in TESTS)
-    assert printed.count("nothing contradicts the claim") == 2
+    assert printed.count(coded_prose("epsilon.claim_not_contradicted").text) == 2
     assert "confidence 0.99" in printed
 
 
@@ -78,7 +79,7 @@ def test_a_method_that_claims_nothing(capsys: pytest.CaptureFixture[str]) -> Non
     assert run("batch", "--trials", "200") == 0
     printed = capsys.readouterr().out
     assert "batch\n  claims nothing" in printed
-    assert "so there is nothing to contradict" in printed
+    assert coded_prose("epsilon.nothing_claimed").text in printed
 
 
 def test_without_trials_a_number_of_draws_is_found(

@@ -9,6 +9,7 @@ import pytest
 from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
+from protocols.secure_sum.ideal import assumptions
 from smc_dp.methods.gradients.newton import Newton
 from smc_dp.methods.sums.threat_model import GRAPH_LEAK_CAVEAT, SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
 from smc_dp.privacy.statement import PrivacyStatement
@@ -36,7 +37,7 @@ def test_a_circle_is_claimed_against_those_who_keep_to_the_protocol() -> None:
         "Charlie and any 30 of 300 parties, if they are semi-honest, while up to 15 parties drop out."
     )
     assert SEMI_HONEST_CAVEAT in text
-    assert "Charlie and these parties are semi-honest" in text
+    assert assumptions(parameters(300, 30, 15)) in text
     assert "with 36 neighbours, 21 of whom can open its seeds" in text
     assert "a statistical distance of at most 2^-42.6" in text
 

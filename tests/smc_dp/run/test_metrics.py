@@ -15,7 +15,7 @@ from sklearn import metrics as sk
 from smc_dp.methods.model import probabilities
 from smc_dp.pages.blocks import Drawing, texts_by_code
 from smc_dp.run.metrics import Metrics, measure_release
-from smc_dp.run.metrics_report import brief_blocks, metrics_blocks, metrics_page
+from smc_dp.run.metrics_report import PRIVATE, brief_blocks, metrics_blocks, metrics_page
 from smc_dp.run.threshold import HALF, Threshold, choose_threshold
 from tests.support.refusals import refused
 
@@ -147,7 +147,7 @@ def test_a_page_has_a_picture_of_the_confusion_matrix_with_its_numbers(classes: 
 def test_a_page_is_private_on_every_sheet() -> None:
     y, scores = drawn(100, 2)
     page = metrics_page({"": of(y, scores)}, "test.csv")
-    assert page.on_every_sheet == "private: made from this site's rows"
+    assert page.on_every_sheet == PRIVATE
     assert page.notices[0].look == "secret"
     assert page.notices[0].text.startswith(page.on_every_sheet)
 

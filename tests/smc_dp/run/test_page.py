@@ -18,6 +18,7 @@ from smc_dp.data.bounds import Bounds, CategoricalColumn, NumericColumn
 from smc_dp.data.columns import BinnedColumn, Column, DateColumn, parse_iso_date
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import MOST_PAGE_BYTES, html
+from smc_dp.privacy.output import no_guarantee
 from smc_dp.run import release_report as run_pages
 from smc_dp.run.agreement import (
     PROTOCOLS_BY_METHOD,
@@ -91,7 +92,8 @@ def test_no_second_no_count_of_rows_and_no_accuracy_is_on_it(made: Folders) -> N
 def test_what_makes_it_insecure_comes_first_and_no_guarantee_is_claimed(made: Folders) -> None:
     text = shown_of(made).text
     assert text.index(f"INSECURE: {REASONS[SEEDED]}.") < text.index("What was released")
-    assert text.index(f"INSECURE: {REASONS[TEST_KEYS]}.") < text.index("carries no privacy guarantee")
+    nothing = no_guarantee("record", "replace", "").promise
+    assert text.index(f"INSECURE: {REASONS[TEST_KEYS]}.") < text.index(nothing)
     assert "Epsilon" not in text
     honest = shown(agreement(hospitals((12, 8), 2), key_bits=3072, seeded=False)).text
     assert "INSECURE" not in honest
@@ -172,8 +174,7 @@ def test_a_release_without_its_record_is_called_that(missing: tuple[str, ...], m
     for name in missing:
         (tmp_path / "run" / name).unlink()
     found = run_page(tmp_path / "run")
-    assert (
-        found.notices[0].text == f"Not verified against the transcript: the folder has no {' and no '.join(missing)}."
-    )
+    assert found.notices[0].look == "failed"
+    assert found.notices[0].text.endswith(f" has no {' and no '.join(missing)}.")
     assert ("It took" in ShownPage(html(found)).text) == (TRANSCRIPT not in missing)
-    assert "Not verified" not in run_page(made.run).notices[0].text
+    assert run_page(made.run).notices[0].look != "failed"

@@ -19,7 +19,7 @@ from smc_dp.cli.main import main
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.personal import FOLDS, fit_personal
-from smc_dp.pages.blocks import Bullets, Prose
+from smc_dp.pages.blocks import Bullets, Prose, coded_prose
 from smc_dp.run import personal_comparison
 from smc_dp.run.personal_comparison import compare_personalised, personal_gain_blocks
 from smc_dp.run.personal_model import PERSONAL_STATEMENTS, read_personal_model
@@ -140,7 +140,7 @@ def test_it_is_no_release(
     before = sorted(os.listdir(made))
     assert main([command[0], "own.model", *command[1:], *(["--json"] if command[0] == "audit" else [])]) == 2
     out, err = capsys.readouterr()
-    assert "is a personalised model of one site" in err
+    assert coded_prose("personal.no_release", file="own.model").text in err
     assert sorted(os.listdir(made)) == before
     assert command[0] != "audit" or json.loads(out)["error"]["code"] == "personal.no_release"
 

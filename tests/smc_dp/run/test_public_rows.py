@@ -25,6 +25,7 @@ from smc_dp.core.arrays import Array
 from smc_dp.data import sources
 from smc_dp.data.bounds import Bounds, NumericColumn
 from smc_dp.data.federation import Federation, Rows
+from smc_dp.methods.hamm2016.votes import PUBLIC_ROWS_CAVEAT
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
 from smc_dp.methods.sums.weighted_sum import WeightedSum
 from smc_dp.pages.html import html
@@ -68,7 +69,7 @@ def test_a_run_learns_and_is_charged_by_party(run: Report) -> None:
     found = run.comparison
     assert found.accuracy > 0.9
     assert (run.privacy.unit, run.privacy.adjacency, run.privacy.kind) == ("party", "party", "zcdp")
-    assert "The auxiliary rows are public" in run.privacy.plain_words()
+    assert PUBLIC_ROWS_CAVEAT in run.privacy.caveats
     with Ledger.open(run.run_dir.parent / "books" / "hospital-1.ledger") as ledger:
         assert [e.unit for e in ledger.history().entries if e.state == "reserved"] == ["party"]
     to = run.run_dir.parent / "published"
