@@ -58,7 +58,7 @@ def test_what_was_spoilt_on_the_way_is_found_at_its_line_and_nobody_is_named() -
     wrong = record[n].body[:-1] + bytes([record[n].body[-1] ^ 1])
     again = recompute(made.session, run.recorded["P1"], spoilt(record, n, body=wrong))
     assert (again.at, again.cause) == (n, "mail")
-    assert again.fault.startswith("what came to P1 is not number ")
+    assert again.fault.startswith("the message that came to P1 is not number ")
     assert again.messages_read == run.recorded["P1"].messages[: len(again.messages_read)]
 
 

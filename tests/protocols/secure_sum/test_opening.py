@@ -137,8 +137,14 @@ FAULTS = {
     "sum": ("S", 0, None, "sum 0: is not that of the masked inputs", CURATOR_NAME),
     "input": ("inputs", 2, bytes(64), "sum 0: P3 did not sign the masked input that is said to be its", None),
     "not in it": ("members", 0, 0b011, "sum 0: P3 is not in it, and a masked input is said to be its", CURATOR_NAME),
-    "signature": ("agreed", 2, bytes(63) + b"\1", "sum 0: what is said to be signed by P3 is not", None),
-    "seed": ("seeds", 1, bytes(32), "sum 0: what is said to be opened of P2 is not what it greeted with", CURATOR_NAME),
+    "signature": ("agreed", 2, bytes(63) + b"\1", "sum 0: the signature in the name of P3 does not hold", None),
+    "seed": (
+        "seeds",
+        1,
+        bytes(32),
+        "sum 0: the secret that was opened for P2 is not the one of its greeting",
+        CURATOR_NAME,
+    ),
 }
 
 
