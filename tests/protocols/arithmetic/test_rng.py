@@ -123,7 +123,7 @@ def test_keys_of_another_length_are_refused(length: int) -> None:
 def test_impossible_ranges_are_refused() -> None:
     rng = Stream.insecure_from_seed(1)
     for n in (0, -1):
-        with pytest.raises(ValueError, match="bound must be positive"):
+        with pytest.raises(ValueError, match="positive"):
             rng.below(n)
     with pytest.raises(ValueError, match="not negative"):
         rng.bits(-1)

@@ -105,7 +105,7 @@ def test_a_ciphertext_under_another_key_is_refused() -> None:
 
 @pytest.mark.parametrize(("g", "h"), [(1, 2), (2, 1), (0, 2), (2, KEY.p), (PUBLIC.n, 2), (2, -3)])
 def test_generators_that_are_none_are_refused(g: int, h: int) -> None:
-    with pytest.raises(ValueError, match="g and h must be units"):
+    with pytest.raises(ValueError, match="units"):
         DgkPublicKey(PUBLIC.n, g, h, U, PUBLIC.t)
 
 

@@ -170,7 +170,7 @@ def a_first_party_that_lies_once_sees_by_the_refusal_how_two_places_stand() -> N
         for lie in range(len(search.pairs)):
             answers = [int(rank[i] < rank[j]) ^ (k == lie) for k, (i, j) in enumerate(search.pairs)]
             after, ends = search.after(answers), {rank[i] for i in search.pairs[lie]} == {0, 2}
-            with pytest.raises(ValueError, match="no place has won") if ends else nullcontext():
+            with pytest.raises(ValueError, match="no place") if ends else nullcontext():
                 assert after.winner in range(3)
 
 

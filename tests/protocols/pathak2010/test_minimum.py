@@ -59,7 +59,7 @@ def test_a_wrong_number_of_answers_is_refused(search: minimum.Tournament | minim
 
 
 def test_answers_in_a_circle_have_no_smallest() -> None:
-    with pytest.raises(ValueError, match="no place has won"):
+    with pytest.raises(ValueError, match="no place"):
         _ = minimum.search("all-pairs", 3).after([True, False, True]).winner
 
 

@@ -134,11 +134,11 @@ def test_what_the_claim_says_of_itself_depends_on_the_graph() -> None:
     claim, sparse = SUMS.claim, parameters(300, 30, 15)
     assert (claim.assumed, claim.distance, claim.keeps) == (ideal.assumptions, ideal.distance, ideal.is_semi_honest)
     assert (ideal.assumptions(ONE), ideal.distance(ONE), ideal.is_semi_honest(ONE)) == (ideal.ASSUMPTIONS, None, False)
-    assert f"shares masks with 36 neighbours, {sparse.T} of whom can open its seeds" in ideal.assumptions(sparse)
+    assert f"36 neighbours, {sparse.T} of" in ideal.assumptions(sparse)
     assert 0 < (ideal.distance(sparse) or 0) <= graph.MOST_FAILURE
     assert ideal.is_semi_honest(sparse)
     closed = parameters(300, 99, 0, degree=34)
-    assert "shares masks with 34 neighbours)" in ideal.assumptions(closed)
+    assert "34 neighbours)" in ideal.assumptions(closed)
     assert ideal.is_semi_honest(closed)
     assert ideal.distance(closed) == graph.closed_neighbourhood(300, 99, 34).failure > 0
 

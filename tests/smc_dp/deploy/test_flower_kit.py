@@ -134,7 +134,7 @@ def test_a_node_installs_the_pinned_bundle_and_no_other(kit: Path, tmp_path: Pat
         assert pinned(kit, tmp_path, asked).stdout == "installed b'pinned' True\napps/pinned\n"
     other = pinned(kit, tmp_path, "another")
     assert (other.returncode, other.stdout) == (1, "")
-    assert "bundle refused by the pin" in other.stderr
+    assert "bundle refused" in other.stderr
 
 
 @pytest.mark.parametrize(("asked", "version"), [("pinned", "../beyond"), ("nothing", "pinned")])
@@ -145,7 +145,7 @@ def test_a_node_loads_the_folder_of_the_bundle_that_it_installed_and_no_other(
     found = pinned(kit, tmp_path, asked, version)
     assert found.returncode == 1
     assert "apps" not in found.stdout
-    assert "folder refused by the pin" in found.stderr
+    assert "folder refused" in found.stderr
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\xff", 2 * LINE])

@@ -121,7 +121,8 @@ SEMI_HONEST = {
 def test_a_sparse_graph_withstands_nobody_who_deviates(protocol: str, said: str) -> None:
     (fault,) = faults(policy("min_colluders = 1"), study(said))
     assert fault.code == "terms.min_colluders"
-    assert fault.fields == {"wanted": 1, "protocol": protocol, "held": "needs participants who follow the protocol"}
+    assert (fault.fields["wanted"], fault.fields["protocol"]) == (1, protocol)
+    assert not any(map(str.isdigit, str(fault.fields["held"])))  # no number that it tolerates
     assert faults(policy("min_colluders = 0"), study(said)) == []
 
 

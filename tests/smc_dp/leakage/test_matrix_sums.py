@@ -138,7 +138,7 @@ def test_margin_and_claim_stand_side_by_side() -> None:
             line for line in matrix_text.matrix_as_text(m).splitlines() if line.startswith("Nothing more than the sum")
         )
         assert f"to charlie and {computed} parties" in said
-        assert f"is about charlie and {claimed} parties" in said
+        assert f"about charlie and {claimed} parties" in said
 
 
 def test_lines_cover_every_row_and_no_row_has_a_smallest_party() -> None:
@@ -209,7 +209,7 @@ def test_in_a_circle_charlie_reads_whom_enough_of_his_stand_beside(all_of_it: bo
         assert not (row.claimed and row.beyond), (row.members, str(row.pattern))
         assert not row.even_malicious
     said = matrix_text.matrix_as_text(m)
-    assert "some of whom may be malicious" not in said
+    assert "may be malicious" not in said
 
 
 # In a circle of six with two neighbours each, and nobody may vanish: two of Charlie's tear it if they are apart.

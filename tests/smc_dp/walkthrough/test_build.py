@@ -78,6 +78,6 @@ def test_a_protocol_without_a_drop_out_on_request() -> None:
     stays, leaves = (
         build.walkthrough_of_protocol(PROTOCOLS["secure_sum"], 3, stays=x, attacks=0) for x in (True, False)
     )
-    assert "It drops out during the session." in html(leaves)
-    assert "P3 drops out: it sends nothing from here on." in html(leaves)
-    assert "It drops out during the session." not in html(stays)
+    assert "drops out during" in html(leaves)
+    assert "P3 drops out:" in html(leaves)
+    assert "drops out during" not in html(stays)

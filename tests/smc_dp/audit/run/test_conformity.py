@@ -75,7 +75,7 @@ def test_the_printed_protocol_passes_all_but_headers(printed: Folders) -> None:
     assert list(found) == ["headers"]
     fields = found["headers"].fault.fields
     assert (found["headers"].code, fields["kind"], fields["step"]) == ("headers.differ", "PrintedShare", "1.2")
-    assert "sees that much of pi_1" in str(fields["described"])
+    assert "pi_1" in str(fields["described"])
 
 
 def test_names_are_unique_and_every_check_has_mutants() -> None:

@@ -352,7 +352,7 @@ def test_noise_of_a_few_units_has_no_direction_to_look_at():
     """All parties' noise is rounded to the same few integers there, which is nobody's fault."""
     drawn = [private_inputs._Drawn((1,) * 12, KNorm(12, Fraction(1)), np.ones(12))] * 3
     assert not private_inputs._all_point(drawn)
-    assert "too short on this grid" in private_inputs._said_of_directions(drawn)
+    assert "too short" in private_inputs._said_of_directions(drawn)
     fine = [replace(mine, eta=(1 << 40,) * 12, distribution=KNorm(12, Fraction(1 << 40))) for mine in drawn]
     assert private_inputs._all_point(fine)
 

@@ -272,7 +272,8 @@ def test_a_malformed_message_that_its_sender_signed_is_its_senders() -> None:
     verdict = settle_dispute(evidence, refused(evidence))
     assert verdict.party == C
     assert verdict.fault.code == "dispute.deviates"
-    assert verdict.fault.fields == {"name": "'charlie'", "how": "the program refuses it"}
+    assert verdict.fault.fields["name"] == "'charlie'"
+    assert "refuses" in str(verdict.fault.fields["how"])
     alone = settle_dispute(only(evidence, "P1"), verdict.line)
     assert alone.party is None
     assert (alone.fault.code, alone.fault.fields["sender"]) == ("dispute.told_by_others", "'charlie'")

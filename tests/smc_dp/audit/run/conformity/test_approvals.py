@@ -62,7 +62,7 @@ def test_everybody_approved_and_no_seconds_are_stated(folders: Folders) -> None:
     assert failed(found) == {}
     digest = hashlib.sha256((folders.run / STUDY).read_bytes()).hexdigest()
     assert found["approvals"].fault.fields == {"count": 4, "study": digest}
-    assert found["cost"].fault.fields["seconds"] == "no seconds are stated"
+    assert not any(map(str.isdigit, str(found["cost"].fault.fields["seconds"])))
     assert STUDY in found["files"].fault.fields["names"]
     assert {found[n].status for n in ("view-agrees", "messages-recomputed", "result", "dispute")} == {"passed"}
 
