@@ -59,14 +59,14 @@ class Frame:
     def decode(cls, data: bytes) -> Frame:
         """Decode a frame. InputError for bytes that are not exactly one."""
         if len(data) > MOST_FRAME_BYTES:
-            raise InputError("parcel.too_long", most=MOST_FRAME_BYTES, got=len(data))
+            raise InputError("relay_frame.too_long", most=MOST_FRAME_BYTES, got=len(data))
         try:
             parts = cbor2.loads(data, max_depth=2, allow_indefinite=False, allow_duplicate_keys=False)
             found = cls(*parts) if isinstance(parts, list) else None
             if found is None or not found._is_well_formed() or found.encode() != data:
                 raise ValueError("not the bytes of one")
         except (cbor2.CBORError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise InputError("parcel.malformed", why=type(error).__name__) from None
+            raise InputError("relay_frame.malformed", why=type(error).__name__) from None
         return found
 
     def _is_well_formed(self) -> bool:

@@ -59,7 +59,7 @@ class RelayService:
     def _take(self, name: str, frames: list[Frame]) -> bytes:
         for one in frames:
             if one.study != self._study or one.sender != name:
-                raise CarrierError("parcel.of_another", name=name)
+                raise CarrierError("relay_frame.of_another", name=name)
         for one in frames:
             self._store.put(one)
         with self._news:

@@ -256,7 +256,7 @@ class Site:
         envelope = Envelope.decode(frame.body)
         said = (envelope.session, envelope.sender, envelope.to, envelope.number)
         if said != (self.session.id, frame.sender, frame.to, frame.number):
-            raise PeerError(somebody_between(frame.sender), "parcel.another_envelope")
+            raise PeerError(somebody_between(frame.sender), "relay_frame.another_envelope")
         if fault := self.limits.too_much(frame):
             raise self._refusal(envelope, fault)
         return envelope
@@ -360,13 +360,13 @@ def frame_fault(
     `other` differ from what is known under their keys. Nobody is blamed: a carrier can make them.
     """
     for frame in other:
-        return InputFault("parcel.twice", {"frame": describe_frame(frame)})
+        return InputFault("relay_frame.twice", {"frame": describe_frame(frame)})
     for frame in fresh:
         comes = frame.study == study and frame.sender in names and frame.sender != name
         # The curator keeps the transcript, so messages between others come to it as well.
         others = names if (frame.lane, name) == ("envelope", CURATOR_NAME) else ()
         if not comes or frame.to not in (name, PUBLIC_NAME, *others):
-            return InputFault("parcel.not_for_us", {"frame": describe_frame(frame), "name": name})
+            return InputFault("relay_frame.not_for_us", {"frame": describe_frame(frame), "name": name})
     return None
 
 

@@ -20,6 +20,7 @@ from smc_dp.cli.main import main
 from smc_dp.core import writing
 from smc_dp.run.export.export_run import WRITERS, export_run
 from smc_dp.run.folder import PAGE
+from smc_dp.run.publication import publish_run
 from smc_dp.run.release import RELEASE, SHARES, TRANSCRIPT
 from smc_dp.run.release_report import run_page
 from tests.support.commands import refusal
@@ -178,26 +179,26 @@ def linked(run: Path, target: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    ("make", "code", "named"),
     [
-        (without(TRANSCRIPT), "wanted a whole run, but"),
-        (without(SHARES), "wanted a whole run, but"),
-        (without(RELEASE), "has no release.json"),
-        (linked, "transcript.jsonl: cannot be read"),
-        (f.altered_weight, "are not the sum of the shares"),
-        (lambda r, t: f.edited(r, t, RELEASE, lambda d: d["classes"].reverse()), "classes"),
-        (lambda r, t: f.altered_timings(r, t), "timings.json does not have the digest"),
+        (without(TRANSCRIPT), "run.not_whole", TRANSCRIPT),
+        (without(SHARES), "run.not_whole", SHARES),
+        (without(RELEASE), "run.no_release", RELEASE),
+        (linked, "file.unreadable", TRANSCRIPT),
+        (f.altered_weight, "release.weights_not_of_shares", RELEASE),
+        (lambda r, t: f.edited(r, t, RELEASE, lambda d: d["classes"].reverse()), "session.bound_to_another", "classes"),
+        (lambda r, t: f.altered_timings(r, t), "release.other_digest", "timings.json"),
     ],
 )
 def test_a_run_that_is_not_whole_is_not_published(
-    make: Callable[[Path, Path], Path],
-    words: str,
-    honest: Folders,
-    tmp_path: Path,
+    make: Callable[[Path, Path], Path], code: str, named: str, honest: Folders, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     run = make(honest.run, tmp_path / "run")
-    assert words in refusal(capsys, tmp_path, "publish", str(run), "--to", str(tmp_path / "published"))
+    said = refusal(capsys, tmp_path, "publish", str(run), "--to", str(tmp_path / "published"))
+    with refused(code) as caught:
+        publish_run(run, tmp_path / "published")
+    assert (said, named in said) == (str(caught.value), True)
 
 
 @pytest.mark.parametrize("where", ["file", "full", "dangling", "link to an empty folder", "run", "run/inside", "."])

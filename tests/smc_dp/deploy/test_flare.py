@@ -85,14 +85,14 @@ def test_a_question_waits_no_longer_than_the_relay_wants(desk: RelayService, mon
 
 HOSTILE: dict[str, tuple[str, str, bytes, str]] = {
     "nobody": ("site-9", FETCH, encode_parts([0, 0]), "relay.unknown_site"),
-    "another sender": ("site-2", SEND, encode_parts([frame(WEST, 0).encode()]), "parcel.of_another"),
+    "another sender": ("site-2", SEND, encode_parts([frame(WEST, 0).encode()]), "relay_frame.of_another"),
     "another study": (
         "site-1",
         SEND,
         encode_parts([Frame("cd" * 32, NORTH, WEST, "envelope", 0, b"").encode()]),
-        "parcel.of_another",
+        "relay_frame.of_another",
     ),
-    "no frame": ("site-1", SEND, encode_parts([b"x"]), "parcel.malformed"),
+    "no frame": ("site-1", SEND, encode_parts([b"x"]), "relay_frame.malformed"),
     "no CBOR": ("site-1", FETCH, b"\xff\x00", "relay.malformed_message"),
     "a long array": ("site-1", FETCH, encode_parts([0, 0, 0, 0]), "relay.malformed_message"),
     "true for a number": ("site-1", FETCH, encode_parts([True, 0]), "relay.malformed_message"),

@@ -35,28 +35,32 @@ STOPS = {
     # Frames.
     "a letter's seal": Mutant(LETTER.becomes(inside(flipped)), "link.not_the_next"),
     "a letter of garbage": Mutant(LETTER.becomes(body(lambda b: b"\x00" * 40)), "envelope.malformed"),
-    "a letter under another number": Mutant(LETTER.becomes(lambda p: replace(p, number=1)), "parcel.another_envelope"),
-    "a letter under another name": Mutant(LETTER.becomes(envelope(sender="P3")), "parcel.another_envelope"),
+    "a letter under another number": Mutant(
+        LETTER.becomes(lambda p: replace(p, number=1)), "relay_frame.another_envelope"
+    ),
+    "a letter under another name": Mutant(LETTER.becomes(envelope(sender="P3")), "relay_frame.another_envelope"),
     "a letter of another study": Mutant(
-        LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "parcel.not_for_us"
+        LETTER.becomes(lambda p: replace(p, study=OTHER_STUDY.digest)), "relay_frame.not_for_us"
     ),
-    "a letter of a stranger": Mutant(LETTER.becomes(lambda p: replace(p, sender="mallory")), "parcel.not_for_us"),
+    "a letter of a stranger": Mutant(LETTER.becomes(lambda p: replace(p, sender="mallory")), "relay_frame.not_for_us"),
     "a letter in the reader's own name": Mutant(
-        LETTER.becomes(lambda p: replace(p, sender="P1", to="public", number=99)), "parcel.not_for_us"
+        LETTER.becomes(lambda p: replace(p, sender="P1", to="public", number=99)), "relay_frame.not_for_us"
     ),
-    "a letter for somebody else": Mutant(LETTER.becomes(lambda p: replace(p, to="P3")), "parcel.not_for_us"),
-    "two letters of one number": Mutant(LETTER.becomes(lambda p: [p, inside(flipped)(p)]), "parcel.twice"),
+    "a letter for somebody else": Mutant(LETTER.becomes(lambda p: replace(p, to="P3")), "relay_frame.not_for_us"),
+    "two letters of one number": Mutant(LETTER.becomes(lambda p: [p, inside(flipped)(p)]), "relay_frame.twice"),
     "a greeting under another identity": Mutant(GREETING.becomes(hubs.signed_by(MALLORY)), "message.not_signed"),
     "the end of a stage": Mutant(STAGE_END.becomes(inside(flipped)), "board.not_the_next"),
-    "mail between others, at Charlie": Mutant(BETWEEN.becomes(envelope(to="P1")), "parcel.another_envelope", "charlie"),
+    "mail between others, at Charlie": Mutant(
+        BETWEEN.becomes(envelope(to="P1")), "relay_frame.another_envelope", "charlie"
+    ),
     "two letters between others, at Charlie": Mutant(
-        BETWEEN.becomes(lambda p: [p, inside(flipped)(p)]), "parcel.twice", "charlie"
+        BETWEEN.becomes(lambda p: [p, inside(flipped)(p)]), "relay_frame.twice", "charlie"
     ),
     "a notice between others, at Charlie": Mutant(
-        BETWEEN.becomes(lambda p: replace(p, lane="notice")), "parcel.not_for_us", "charlie"
+        BETWEEN.becomes(lambda p: replace(p, lane="notice")), "relay_frame.not_for_us", "charlie"
     ),
     "mail to nobody, at Charlie": Mutant(
-        BETWEEN.becomes(lambda p: replace(p, to="mallory")), "parcel.not_for_us", "charlie"
+        BETWEEN.becomes(lambda p: replace(p, to="mallory")), "relay_frame.not_for_us", "charlie"
     ),
     "garbage between others, at Charlie": Mutant(
         BETWEEN.becomes(body(lambda b: b"?")), "envelope.malformed", "charlie"
@@ -64,7 +68,7 @@ STOPS = {
     "a seal between others, at Charlie": Mutant(BETWEEN.becomes(inside(flipped)), "chain.message_missing", "charlie"),
     # Approvals.
     "an older approval": Mutant(
-        APPROVAL.becomes(lambda p: approved(sites.approval(STUDY, "P2", "older"))), "parcel.another_envelope"
+        APPROVAL.becomes(lambda p: approved(sites.approval(STUDY, "P2", "older"))), "relay_frame.another_envelope"
     ),
     "an approval that nobody signed": Mutant(
         APPROVAL.becomes(body(lambda b: re.sub(rb'"random":"..', b'"random":"00', b))), "approval.not_signed"

@@ -9,18 +9,20 @@ import pytest
 from support.audited import hospitals, sum_agreement
 from support.sums import parameters
 
-from protocols.secure_sum.ideal import assumptions
+from protocols.secure_sum.ideal import ASSUMPTIONS, assumptions
 from smc_dp.methods.gradients.newton import Newton
-from smc_dp.methods.sums.threat_model import GRAPH_LEAK_CAVEAT, SEMI_HONEST_CAVEAT, STATE_LEAK_CAVEAT, ThreatModel
+from smc_dp.methods.sums.threat_model import (
+    GRAPH_LEAK_CAVEAT,
+    MALICIOUS_CAVEAT,
+    SEMI_HONEST_CAVEAT,
+    STATE_LEAK_CAVEAT,
+    ThreatModel,
+)
 from smc_dp.privacy.statement import PrivacyStatement
 from smc_dp.run.agreement import add_assumptions
 from tests.support.refusals import refused
 
-ACTIVE = (
-    "even if they are malicious",
-    "only that nothing besides the sums is revealed",
-    "the corrupted participants are fixed",
-)
+ACTIVE = ("even if", MALICIOUS_CAVEAT, ASSUMPTIONS)
 
 
 def said(K: int, t: int, D: int) -> str:

@@ -99,13 +99,13 @@ EDITS: dict[str, tuple[Callable[[Document], Any], str]] = {
 }
 
 
-def refused(capsys: pytest.CaptureFixture[str], run: Path, data: Path) -> str:
-    """The one line of a refusal, the same from Python."""
+def refused(capsys: pytest.CaptureFixture[str], run: Path, data: Path) -> InputError:
+    """The refusal from Python, and that a command prints it in one line."""
     line = refusal(capsys, run.parent, "predict", str(run), "--data", str(data))
     with pytest.raises(InputError) as caught:
         predict(run, data)
     assert str(caught.value) == line
-    return line
+    return caught.value
 
 
 def test_an_honest_release_predicts_without_a_word(honest: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,7 +122,7 @@ def test_every_field_of_a_release_is_bound_to_the_record(
 ) -> None:
     change, named = EDITS[name]
     run = f.edited(honest, tmp_path / "run", RELEASE, change)
-    assert named in refused(capsys, run, honest.parent / "rows.csv")
+    assert named in str(refused(capsys, run, honest.parent / "rows.csv"))
 
 
 def exchanged(run: Path, target: Path) -> Path:
@@ -159,35 +159,35 @@ def greeting(run: Path, target: Path) -> Path:
     return f.with_text(run, target, text + 600 * (text.splitlines()[1] + "\n"))
 
 
-FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
-    "weights": (f.altered_weight, "the weights in release.json are not the sum of the shares"),
-    "weights and shares": (exchanged, f"the shares of {P1} in shares.json are not those that were published"),
+FORGED: dict[str, tuple[Callable[[Path, Path], Path], str, str]] = {
+    "weights": (f.altered_weight, "release.weights_not_of_shares", "release.json"),
+    "weights and shares": (exchanged, "release.other_shares", P1),
     "two shares, the same sum": (
-        lambda run, target: f.edited(run, target, SHARES, two_shares), f"the shares of {P1} in shares.json",
+        lambda run, target: f.edited(run, target, SHARES, two_shares), "release.other_shares", P1,
     ),
-    "shares of two parties": (swapped, f"the shares of {P1} in shares.json"),
-    "no share in the record": (of_share(f.drop), f"the transcript holds no share of {P1}"),
-    "the same share twice": (of_share(f.duplicate), f"'{P1}' published on line "),
+    "shares of two parties": (swapped, "release.other_shares", P1),
+    "no share in the record": (of_share(f.drop), "transcript.share_missing", P1),
+    "the same share twice": (of_share(f.duplicate), "transcript.published_twice", P1),
     "a mark that nobody knows": (
-        lambda r, t: f.forge(r, t, f.with_head(insecure=["insecure test keys", "a"])), "than the markers on line 0",
+        lambda r, t: f.forge(r, t, f.with_head(insecure=["insecure test keys", "a"])), "release.other_marks", "line 0",
     ),
-    "a flipped share in the record": (of_share(lambda i: f.flip(i, 3)), f"'{P1}' does not have its signature"),
-    "a flipped signature": (of_share(lambda i: f.flip(i, -1)), f"'{P1}' does not have its signature"),
-    "signed by another": (of_share(lambda i: f.sign(i, OWN[P2])), f"'{P1}' does not have its signature"),
-    "another session": (resigned, "does not have its signature"),
-    "another session id": (lambda r, t: f.forge(r, t, f.with_head(session="00" * 32)), "the session id"),
+    "a flipped share in the record": (of_share(lambda i: f.flip(i, 3)), "transcript.not_signed", P1),
+    "a flipped signature": (of_share(lambda i: f.flip(i, -1)), "transcript.not_signed", P1),
+    "signed by another": (of_share(lambda i: f.sign(i, OWN[P2])), "transcript.not_signed", P1),
+    "another session": (resigned, "transcript.not_signed", ""),
+    "another session id": (lambda r, t: f.forge(r, t, f.with_head(session="00" * 32)), "session.other_id", ""),
     "another digest agreed on": (
-        lambda r, t: f.forge(r, t, f.with_parameters(agreed="00" * 32)), "does not have its signature",
+        lambda r, t: f.forge(r, t, f.with_parameters(agreed="00" * 32)), "transcript.not_signed", "",
     ),
-    "a record of another wire format": (lambda r, t: f.forge(r, t, f.with_head(format=1)), "has wire format 1"),
-    "no record in the file": (lambda r, t: f.with_text(r, t, "{}\n"), "has no wire format"),
+    "another wire format": (lambda r, t: f.forge(r, t, f.with_head(format=1)), "transcript.other_format", "format 1"),
+    "no record in the file": (lambda r, t: f.with_text(r, t, "{}\n"), "transcript.no_format", ""),
     "a line that is none": (
-        lambda r, t: f.with_text(r, t, (r / TRANSCRIPT).read_text() + '{"to":"public"}\n'), "not a line",
+        lambda r, t: f.with_text(r, t, (r / TRANSCRIPT).read_text() + '{"to":"public"}\n'), "transcript.no_message", "",
     ),
     "a text that no envelope holds": (
-        lambda r, t: f.rewritten(r, t, 1, lambda line: line.update(stage="\ud800")), "transcript.jsonl line 1: ",
+        lambda r, t: f.rewritten(r, t, 1, lambda line: line.update(stage="\ud800")), "transcript.no_message", "line 1",
     ),
-    "very many lines for everybody": (greeting, 'lines with "to":"public"'),
+    "very many lines for everybody": (greeting, "transcript.too_many_messages", ""),
 }  # fmt: skip
 
 
@@ -195,8 +195,9 @@ FORGED: dict[str, tuple[Callable[[Path, Path], Path], str]] = {
 def test_shares_and_weights_are_those_that_were_signed(
     name: str, honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make, named = FORGED[name]
-    assert named in refused(capsys, make(honest, tmp_path / "run"), honest.parent / "rows.csv")
+    make, code, named = FORGED[name]
+    error = refused(capsys, make(honest, tmp_path / "run"), honest.parent / "rows.csv")
+    assert (error.fault.code, named in str(error)) == (code, True)
 
 
 @pytest.mark.parametrize("gone", [(TRANSCRIPT,), (TRANSCRIPT, TIMINGS), (SHARES, TRANSCRIPT, TIMINGS), (SHARES,)])

@@ -330,8 +330,8 @@ def test_rows_in_no_ball_are_shortened_each_by_itself() -> None:
     [
         ([[0, 0]], [2], 2, "a class number"),
         ([[0, 0]], [-1], 3, "a class number"),
-        ([[2**62, 0]], [0], 2, "a number of a row is beyond"),
-        ([[2**14, 1]], [0], 2, "a row is outside the unit ball"),
+        ([[2**62, 0]], [0], 2, "beyond"),
+        ([[2**14, 1]], [0], 2, "unit ball"),
     ],
 )
 def test_what_is_too_long_is_refused(x: list[list[int]], y: list[int], k: int, words: str) -> None:
