@@ -12,7 +12,7 @@ from support.sums import Ledger, parameters
 
 from protocols.arithmetic.ring import Vector
 from protocols.curator import CURATOR_NAME
-from protocols.errors import LocalError
+from protocols.errors import Fault, LocalError
 from protocols.runtime.envelope import HELLO, Envelope
 from protocols.runtime.simulate import DropOutAfter, Run, Setting, simulate
 from protocols.runtime.view import RecordedView, recompute
@@ -104,7 +104,7 @@ def test_answers_are_inputs_of_whoever_runs_the_role_again(p: Parameters) -> Non
     assert found.fault is None
     assert [e.body for e in found.sent] == [e.body for e in record.values() if e.sender == "P2"]
     short = recompute(setup.session, RecordedView(**{**vars(view), "inputs": view.inputs[:-1]}), record)
-    assert "no local program answers" in (short.fault or "")
+    assert str(Fault("role.nobody_answers", {"name": "P2"})) in (short.fault or "")
 
 
 def test_a_resumed_role_asks_at_home_as_well_and_no_state_asks_twice() -> None:

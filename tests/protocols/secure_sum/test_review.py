@@ -104,8 +104,9 @@ def test_a_party_takes_no_sum_that_charlie_did_not_sign() -> None:
         return c
 
     failed = unsigned(role_code.honest()).failed
-    assert {name: error.culprit for name, error in failed.items()} == {"P1": CURATOR_NAME}
-    assert "did not sign" in str(failed["P1"])
+    assert {name: (error.culprit, error.broken.code) for name, error in failed.items()} == {
+        "P1": (CURATOR_NAME, "sum.not_signed")
+    }
     assert not unsigned(copied(OF_ANY_RESULT)).failed
 
 

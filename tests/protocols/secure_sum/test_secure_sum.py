@@ -154,7 +154,7 @@ def test_who_was_told_another_sum_is_out_by_itself(D: int) -> None:
         assert (left.published, loose.raised) == ({}, {})
         return
     assert left.published[CURATOR_NAME].members == (0b111, 0b101)
-    assert {name: (error.culprit, "too few signatures" in error.rule) for name, error in loose.raised.items()} == {
-        "P2": (CURATOR_NAME, True)
+    assert {name: (error.culprit, error.broken.code) for name, error in loose.raised.items()} == {
+        "P2": (CURATOR_NAME, "survivors.too_few_signatures")
     }
     assert wrong(session, left, loose.ledger) == []

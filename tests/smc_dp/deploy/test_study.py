@@ -413,7 +413,7 @@ def test_a_study_that_asks_for_a_sparse_graph_has_to_accept_that_all_follow_the_
         unasked = study(few).agreement()
         assert "sparse_graph" not in unasked.parameters
         assert unasked.program_parameters("").degree == 0
-        assert "even if" in unasked.statement.adversary
+        assert "semi-honest" not in unasked.statement.adversary
 
 
 THRESHOLDS = {

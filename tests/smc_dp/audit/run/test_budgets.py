@@ -163,7 +163,7 @@ def test_the_command_says_it_on_the_page_and_in_json(charged: Folders, ledgers: 
     assert "north-0, north-1, north-2: charged: epsilon " in written
     assert "0.836639 spent before this run" in written  # said once for all that stand alike
     assert first["head"] in written
-    assert written.count("account of records") == 3
+    assert budget_report.LEDGER_NOTE.partition(". ")[2] in written
 
 
 def test_whose_account_it_is_stands_beside_the_figures(audited: AuditedRun, ledgers: Path) -> None:

@@ -146,7 +146,6 @@ def test_the_page_is_made_of_secure_sums(tmp_path, shown):
     }
     text = report.write_report(small, grid, tmp_path / "out", 1.0).read_text()
     assert ">Notes</h2>" in text
-    assert "not as in" not in text
     assert "or better" in text
     assert "any 3 of 10 parties" in text
     assert "one place" in text
