@@ -15,10 +15,11 @@ from support.sessions import Setup, by_link, names, play, with_roles
 from support.toy import ACCEPT, REJECT, uniformity
 
 from protocols.arithmetic.ring import Vector
+from protocols.crypto import garbling
 from protocols.curator import CURATOR_NAME
 from protocols.errors import LocalError, PeerError
 from protocols.linear import PROGRAM, party, publication, selection, setup, submission
-from protocols.linear.messages import LockedRows, PublishedShare, Submit
+from protocols.linear.messages import LockedRows, Neighbour, PublishedShare, Share, Submit
 from protocols.linear.parameters import Parameters
 from protocols.linear.public_verification import PUBLIC_VERIFICATION
 from protocols.linear.values import Announced, PartyInput
@@ -73,6 +74,36 @@ def test_of_equal_parties_each_wins_as_often(tied: tuple[int, ...]) -> None:
     found = [winner(given, given.simulate()) for given in (linear(sizes, 1, f"{tied} {n}") for n in range(60))]
     assert uniformity(found, tied) > ACCEPT
     assert uniformity([tied[0]] * 60, tied) < REJECT  # twin: the first of equals always wins
+
+
+def test_both_hubs_draw_an_order_of_equal_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So neither of them alone says who wins."""
+    orders, bits = set(), set()
+    garble, chosen = garbling.garble, garbling.chosen
+
+    def garbled(session: bytes, choice: Any, u: bytes, a: Any, rho: tuple[int, ...], width: int) -> Any:
+        orders.add(rho)
+        return garble(session, choice, u, a, rho, width)
+
+    def chose(b: Any, c: int, width: int) -> Any:
+        bits.add(c)
+        return chosen(b, c, width)
+
+    monkeypatch.setattr(garbling, "garble", garbled)
+    monkeypatch.setattr(garbling, "chosen", chose)
+    for seed in range(4):
+        linear((4, 4, 4), 1, seed).simulate()
+    assert len(orders) > 1
+    assert len(bits) > 1
+
+
+def test_charlie_opens_a_masked_row_and_no_two_edges_have_one_seed() -> None:
+    given = linear((4, 5, 6, 7))
+    run = given.simulate(views=True)
+    assert given.inputs["P1"][1].eta != run.views[CURATOR_NAME].results[2].summand
+    messages = [message for view in run.views.values() for _, message in view.messages]
+    seeds = [message.seed for message in messages if isinstance(message, (Submit, Share, Neighbour))]
+    assert len(set(seeds)) == len(seeds) == 3 + 4 + 3
 
 
 def test_every_share_is_uniform_by_itself_and_the_run_has_six_rounds() -> None:

@@ -22,7 +22,7 @@ from protocols.arithmetic.rng import Stream
 from protocols.comparison import steps
 from protocols.crypto.paillier import Ciphertext
 from protocols.curator import CURATOR_NAME
-from protocols.pathak2010 import ideal, minimum
+from protocols.pathak2010 import ideal, minimum, setup
 from protocols.pathak2010.messages import Indicator
 from protocols.pathak2010.parameters import COMPARISONS, Parameters
 from protocols.runtime.claims import Readings, View, readings
@@ -201,6 +201,29 @@ def test_canaries_are_found_plain_negated_and_as_sum_or_difference() -> None:
     assert sings(500, 1024 - 577)
     assert not sings(78, 2)
     assert canaries({"x": [77 * 16 + 5]}, {"it": 77}, 1 << 14, 4) == ["it"]
+
+
+# What hides a number is drawn, and is longer than the number.
+
+
+def test_masks_are_longer_than_what_they_hide_and_no_cover_is_a_half() -> None:
+    t = trial([5, 6, 7, 8], 3)
+    p, views = t.parameters, t.run(Setting(views=True)).views
+    blinded = [a for name in p.parties for a in readings(views[name])["Blinded.a"]]
+    masked = p.packing.unpack(readings(views[CURATOR_NAME])["Masked.psi"])
+    for found, bits, hidden in ((blinded, p.blind_bits, p.sizes.bits), (masked, p.mask_bits, p.ring_bits)):
+        assert all(bits - 16 < x.bit_length() <= bits + 1 for x in found), "shorter with probability 2^-16"
+        assert bits - 16 > hidden
+    relays = [a for name in p.parties for a in readings(views[name])["Relay.a"]]
+    assert len(set(relays)) == len(relays) == p.K * (p.K - 1)
+
+
+def test_permutations_are_drawn_by_charlie_and_by_every_party() -> None:
+    runs = [trial([5, 6, 7], 1, seed).run(Setting(views=True)) for seed in range(4)]
+    assert len({run.views[CURATOR_NAME].results[1].pi2.images for run in runs}) > 1
+    seeds = [bytes(32)] * 3
+    other = [[*seeds[:j], bytes([1] * 32), *seeds[j + 1 :]] for j in range(3)]
+    assert len({setup.permutation(given, 20).images for given in (seeds, *other)}) == 4
 
 
 # Freshness: no ciphertext, and no randomiser, is seen twice.

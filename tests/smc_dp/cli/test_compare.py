@@ -25,6 +25,7 @@ from smc_dp.experiments.reproduce import papers
 from smc_dp.methods.method import noise_names
 from smc_dp.methods.registry import METHODS
 from smc_dp.methods.sums.weighted_sum import WeightedSum
+from smc_dp.pages.blocks import coded_prose
 from smc_dp.privacy.target import NoiseName, Target
 from tests.support.commands import refusal
 from tests.support.refusals import refused
@@ -99,7 +100,7 @@ def test_failing_cells_give_exit_code_1_and_are_named(folder, capsys, monkeypatc
     [
         (["--methods", "wsum,magic"], ["--methods", "'magic'", "wsum"]),
         (["--methods", ""], ["--methods"]),
-        (["--methods", "central", "--trust", "secure"], ["none is left", "no secure sum computes it"]),
+        (["--methods", "central", "--trust", "secure"], ["none is left", coded_prose("comparison.no_secure_sum").text]),
         (["--trust", "aggregator", "--dropouts", "1"], ["--dropouts", "--trust secure"]),
     ],
 )

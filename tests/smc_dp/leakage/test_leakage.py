@@ -289,6 +289,9 @@ def test_fresh_executions_pass() -> None:
     assert found.p_value > 1e-6
     assert len(WHO) == len({f.coalition for f in found.found}) == 8
     assert found.tests == sum(f.comparison.tests for f in found.found)
+    assert found.p_value == min(1, found.worst.comparison.smallest * found.tests)
+    simulated = {f"the {name} world and the simulator" for name in ("first", "second")}
+    assert {f.samples for f in found.found} == {"both worlds", *simulated}
 
 
 def test_a_protocol_with_short_masks_is_rejected() -> None:

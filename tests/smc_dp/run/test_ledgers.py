@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -157,25 +158,23 @@ def stopped(e: Envelope) -> list[tuple[str, Envelope]]:
     raise KeyboardInterrupt
 
 
-def said(out: str, kept: str) -> str:
-    return (
-        f"the shares of {out} had left: there the run counts as spent; those of {kept} had not, and no budget is "
-        "charged there"
-    )
-
-
-# What strikes, whose share had left by then, and what the person is told.
+# What strikes, how many shares had left by then, and what the person is told; "": whose had left, and whose had not.
 BREAKS: dict[str, tuple[Tamper, int, str]] = {
     "tampered before": (at("Ready", PARTIES[2], flipped), 0, REFUNDED),
     "stopped before": (at("Ready", PARTIES[2], stopped), 0, REFUNDED),
-    "stopped at the first share": (at(SHARE, PARTIES[0], stopped), 1, said("north-0", "north-1, north-2")),
-    "stopped at the second share": (at(SHARE, PARTIES[1], stopped), 2, said("north-0, north-1", "north-2")),
+    "stopped at the first share": (at(SHARE, PARTIES[0], stopped), 1, ""),
+    "stopped at the second share": (at(SHARE, PARTIES[1], stopped), 2, ""),
     "stopped at the last share of a party": (at(SHARE, PARTIES[2], stopped), 3, KEPT),
     "stopped at Charlie's share": (at(SHARE, CURATOR_NAME, stopped), 3, KEPT),
     "tampered first share": (at(SHARE, PARTIES[0], flipped), 3, KEPT),
     "tampered last share": (at(SHARE, CURATOR_NAME, flipped), 3, KEPT),
     "lost share": (at(SHARE, PARTIES[2], lambda e: []), 3, KEPT),
 }
+
+
+def named(parts: list[str]) -> list[list[str]]:
+    """The parties in each part of a sentence."""
+    return [re.findall(r"north-\d", part) for part in parts]
 
 
 def uncharged(books: Ledgers, posted: list[Envelope]) -> list[str]:
@@ -193,7 +192,8 @@ def test_whose_share_has_left_stays_charged(
     monkeypatch.setattr(execution, "simulate", striking(tamper, posted))
     with pytest.raises((ProtocolError, KeyboardInterrupt)) as caught:
         run(tmp_path, "first", books)
-    assert caught.value.__notes__ == [note]
+    (told,) = caught.value.__notes__
+    assert told == note if note else named(told.split(";")) == [[*PARTIES[:out]], [*PARTIES[out:]]]
     assert [states(books, party)[-1] for party in PARTIES] == ["reserved"] * out + ["refunded"] * (3 - out)
     assert uncharged(books, posted) == []
 
@@ -209,8 +209,8 @@ def test_a_ledger_that_cannot_be_written_to_is_named_among_those_that_are_spared
     with pytest.raises(KeyboardInterrupt) as caught:
         run(tmp_path, "first", books)
     (note,) = caught.value.__notes__
-    assert note.startswith("the shares of north-0 had left: there the run counts as spent; those of north-1, north-2")
-    assert note.endswith("but the ledgers of north-2 cannot be written to: there it counts as spent")
+    left, *spared = note.split(";")
+    assert named([left, *spared[0].split(", but ")]) == [["north-0"], ["north-1", "north-2"], ["north-2"]]
     assert [states(books, party)[-1] for party in PARTIES[:2]] == ["reserved", "refunded"]
 
 

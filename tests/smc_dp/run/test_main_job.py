@@ -21,7 +21,7 @@ from smc_dp.data.partition import split_ordered
 from smc_dp.privacy.ledger import export
 from smc_dp.privacy.ledger.history import RECORDS
 from smc_dp.run.agreement import default_method
-from smc_dp.run.ledgers import KEPT
+from smc_dp.run.ledgers import KEPT, REFUNDED
 from smc_dp.run.main_job import computed_by, is_main_job, prepare_both
 from smc_dp.run.protocols import execution
 from smc_dp.run.settings import RunRequest
@@ -127,8 +127,7 @@ def test_who_has_not_begun_is_refunded(
     assert spent() == {float(left)}
     told = capsys.readouterr()
     assert "alone" not in told.out
-    refunded = "nothing was revealed, and no budget charged"
-    own, newton = f"; {refunded}", f"; runs/newton had not begun: {refunded}"
+    own, newton = f"; {REFUNDED}", f"; runs/newton had not begun: {REFUNDED}"
     assert told.err.count(own) == 1  # of the run that stopped; the other has its name in the note
     assert (newton in told.err) == (failing == "pathak2010")
     assert ("runs/prr_mean was made before" in told.err) == Path("runs/prr_mean").exists() == bool(left)

@@ -30,13 +30,7 @@ from smc_dp.methods.pathak2010.models import SIZES_CAVEAT
 from smc_dp.methods.sums.clipped_average import ClippedAverage
 from smc_dp.methods.sums.noisy_sum import NoisySum
 from smc_dp.methods.sums.soft_statistic import SoftStatistic
-from smc_dp.methods.sums.threat_model import (
-    COMPUTATIONAL_CAVEAT,
-    MALICIOUS_CAVEAT,
-    AnnouncedRows,
-    RowCounts,
-    ThreatModel,
-)
+from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
 from smc_dp.methods.sums.weighted_sum import WeightedSum, WeightedSumAddRemove
 from smc_dp.methods.training.classes import coordinate_count
 from smc_dp.privacy.output import GRID
@@ -209,7 +203,7 @@ def test_the_statement_is_of_the_honest_shares(method: Any) -> None:
             "the noise of at least 3 honest parties (5 parties, minus 1 that may drop out, minus 1 that may be "
             "corrupted)"
         )
-        assert {*said.caveats} >= {MALICIOUS_CAVEAT, COMPUTATIONAL_CAVEAT}
+        assert {*said.caveats} >= {*FIVE.caveats()}
         assert "from 1 to 1,000 rows" in said.plain_words()
         assert "trusted aggregator" not in said.plain_words()
         assert (PUBLIC_ROWS_CAVEAT in said.caveats) == (method.name == "soft_ss")

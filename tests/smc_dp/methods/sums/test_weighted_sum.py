@@ -15,12 +15,7 @@ from smc_dp.data.federation import Federation, Public, Rows
 from smc_dp.methods.method import AGAINST_ALL_BUT_AGGREGATOR
 from smc_dp.methods.model import LinearModel
 from smc_dp.methods.sums.threat_model import AnnouncedRows, RowCounts, ThreatModel
-from smc_dp.methods.sums.weighted_sum import (
-    ADD_REMOVE_CAVEATS,
-    WEIGHTED_SUM_CAVEATS,
-    WeightedSum,
-    WeightedSumAddRemove,
-)
+from smc_dp.methods.sums.weighted_sum import ADD_REMOVE_CAVEATS, WEIGHTED_SUM_CAVEATS, WeightedSum, WeightedSumAddRemove
 from smc_dp.methods.training.classes import code
 from smc_dp.methods.training.solver import PUBLIC_TAU
 from smc_dp.privacy.output import GRID, calibrate_noise
