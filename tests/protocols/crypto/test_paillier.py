@@ -284,7 +284,7 @@ def test_the_owner_makes_the_same_ciphertext_with_short_exponents(m: int, seed: 
 
 
 def test_exponents_have_one_of_two_lengths_and_short_ones_are_never_the_longer() -> None:
-    with pytest.raises(ValueError, match="exponents must be one of short, full, got long"):
+    with pytest.raises(ValueError, match="got long"):
         PublicKey(N, "long")
     assert [PublicKey(13, exponents).exponent_bits for exponents in paillier.EXPONENTS] == [4 + 64] * 2
     assert PublicKey(N, "short") == PublicKey(N, "full")  # one key, whoever draws how

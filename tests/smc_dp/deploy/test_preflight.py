@@ -147,9 +147,9 @@ def test_a_ring_too_short_and_rows_of_one_class_are_found_together(site: Paths) 
     site["study"].write_text(studies.by_curator().replace("ring_bits = 64", "ring_bits = 16"))
     site["policy"].write_text("[limits]\nmax_epsilon = 1\nmax_delta = 0\n")
     site["data"].write_text("age,sex,outcome\n1,f,no\n2,m,no\n3,f,no\n")
-    one_class, too_short = map(str, look(site).faults)
-    assert "all 3 rows are 'no', wanted both" in one_class
-    assert too_short.startswith("party north: weights and noise are too large for the grid of 16 bits")
+    one_class, too_short = look(site).faults
+    assert (one_class.code, one_class.fields["count"], one_class.fields["only"]) == ("rows.one_class", 3, "'no'")
+    assert (too_short.code, too_short.place) == ("grid.too_small", "party north: ")
 
 
 def test_charlie_has_neither_rows_nor_a_book(site: Paths, tmp_path: Path) -> None:

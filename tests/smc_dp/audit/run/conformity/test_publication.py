@@ -170,7 +170,8 @@ def test_the_grid_and_the_weights_changed_together_are_noticed(honest: Folders, 
     doubled = f.edited(honest.run, tmp_path / "grid", SHARES, put(fraction_bits=39))
     run = f.edited(doubled, tmp_path / "both", RELEASE, lambda d: d.update(weights=[2 * w for w in d["weights"]]))
     assert failed(run) == {"agreed", "release"}
-    assert "fraction_bits: wanted 40, got 39" in outcomes(run)["release"].detail
+    fault = outcomes(run)["release"].fault
+    assert (fault.code, fault.fields) == ("agreement.other_fraction_bits", {"wanted": 40, "got": "39"})
 
 
 def test_the_mark_of_a_seed_taken_off_everywhere_is_noticed(honest: Folders, tmp_path: Path) -> None:
