@@ -251,48 +251,38 @@ def test_what_is_advised_is_what_helps(name: str, tmp_path: Path) -> None:
     assert "write" in complaint(path) or said
 
 
-REFUSED: dict[str, tuple[bytes, str, str]] = {
-    "Indian thousands": (b'age\n"12,34,567"\n', "", "wanted a number, got '12,34,567'"),
-    "points and commas": (b'age\n"1.5"\n"1,55"\n', "", "line 3: wanted a number, got '1,55'"),
-    "Python's own": (b"age\n1_000\n", "", "wanted a number, got '1_000'"),
-    "utf-16 without a mark": ("age\n5\n".encode("utf-16-le"), 'encoding = "utf-16"', "not begin with a byte"),
-    "utf-16 cut off": ("age\n55\n".encode("utf-16")[:-1], "", "is not UTF-16 text (byte 14"),
-    "utf-16 unmarked as utf-8": ("age\n5\n".encode("utf-16-le"), "", "is not a text file (it has a byte 0)"),
-    "no cp1252": (b"age\n\xe4\x81\n", 'encoding = "cp1252"', "is not cp1252 text (byte 5 cannot be read), wanted"),
-    "mixed": ("age\nKöln\n".encode() + b"K\xf6ln\n", "", "byte 11 cannot be read), wanted CSV in one encoding"),
-    "many columns as said": (b";".join(b"c%d" % i for i in range(5_000)) + b"\n", 'separator = ";"', "'c6', 'c7', ..."),
-    "a quote that does not end": (
-        b'age;sex\n1;"f\n2;m\n',
-        'separator = ";"',
-        "is not CSV: line 2 has a quotation mark without its end",
+REFUSED: dict[str, tuple[bytes, str, str, str]] = {
+    "Indian thousands": (b'age\n"12,34,567"\n', "", "cell.not_a_number", "'12,34,567'"),
+    "points and commas": (b'age\n"1.5"\n"1,55"\n', "", "cell.not_a_number", "line 3: wanted a number, got '1,55'"),
+    "Python's own": (b"age\n1_000\n", "", "cell.not_a_number", "'1_000'"),
+    "utf-16 without a mark": ("age\n5\n".encode("utf-16-le"), 'encoding = "utf-16"', "text.no_byte_order_mark", ""),
+    "utf-16 cut off": ("age\n55\n".encode("utf-16")[:-1], "", "text.unreadable_byte", "UTF-16 text (byte 14"),
+    "utf-16 unmarked as utf-8": ("age\n5\n".encode("utf-16-le"), "", "text.binary", "byte 0"),
+    "no cp1252": (b"age\n\xe4\x81\n", 'encoding = "cp1252"', "text.unreadable_byte", "cp1252 text (byte 5"),
+    "mixed": ("age\nKöln\n".encode() + b"K\xf6ln\n", "", "text.two_encodings", "byte 11"),
+    "many columns as said": (
+        b";".join(b"c%d" % i for i in range(5_000)) + b"\n", 'separator = ";"', "table.no_column", "'c6', 'c7', ...",
     ),
-    "text behind a quote": (
-        b'age,sex\n1,m\n1,"f"x\n',
-        "",
-        "is not CSV: line 3 has text behind a quote that ended its cell",
+    "a quote that does not end": (b'age;sex\n1;"f\n2;m\n', 'separator = ";"', "csv.unended_quote", "line 2"),
+    "text behind a quote": (b'age,sex\n1,m\n1,"f"x\n', "", "csv.text_after_quote", "line 3"),
+    "a line in quotes": (
+        b'age;sex\n"1\n2";f\n', 'separator = ";"', "cell.not_a_number", "line 2: wanted a number, got '1\\n2'",
     ),
-    "a line in quotes": (b'age;sex\n"1\n2";f\n', 'separator = ";"', "line 2: wanted a number, got '1\\n2'"),
-    "an empty word": (
-        b"age;sex\nNA;f\n",
-        'separator = ";"\nmissing = ["NA"]',
-        "line 2: wanted a number, the cell is empty",
-    ),
-    "right as it is": (b"a;b,c\n1;2\n", 'separator = ";"', "The table has 'a', 'b,c'"),
-    "tabs and commas": (
-        b"a\tb,c\n1\t2,5\n",
-        "",
-        "The table has 'a\\tb', 'c'",
-    ),
-}
+    "an empty word": (b"age;sex\nNA;f\n", 'separator = ";"\nmissing = ["NA"]', "cell.empty", "line 2"),
+    "right as it is": (b"a;b,c\n1;2\n", 'separator = ";"', "table.no_column", "'a', 'b,c'"),
+    "tabs and commas": (b"a\tb,c\n1\t2,5\n", "", "table.no_column", "'a\\tb', 'c'"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_no_line_mends_is_refused_without_one(name: str, tmp_path: Path) -> None:
-    content, form, said = REFUSED[name]
+    content, form, code, named = REFUSED[name]
     (tmp_path / "t.csv").write_bytes(content)
     (tmp_path / "t.csv.toml").write_text(f"[file]\n{form}")
-    line = complaint(tmp_path / "t.csv")
-    assert said in line
+    with refused(code) as caught:
+        numbers(read_table(tmp_path / "t.csv", "north"), "age")
+    line = str(caught.value)
+    assert named in line
     assert ("write" in line) == ("looks like" in line)
     assert len(line.replace(f"{tmp_path}/", "")) < 220
 
