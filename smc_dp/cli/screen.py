@@ -89,7 +89,7 @@ def _bar(*, transient: bool) -> Iterator[tuple[Progress, TaskID]]:
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=Console(stderr=True), transient=transient) as progress:
-        yield progress, progress.add_task("")
+        yield progress, progress.add_task("", total=None)  # nobody knows how much there is before the first call
 
 
 @contextmanager

@@ -35,6 +35,7 @@ _UNKNOWN = {
 }
 
 
+CAVEATS_FOLLOW = "Not covered, or to be known:"
 _FLOATS = 1 + 2.0**-30  # far above what a few operations on floats can lose
 
 
@@ -129,7 +130,7 @@ class PrivacyStatement:
 
     def plain_words(self) -> str:
         """Return a few sentences for somebody who must answer for the data and is no mathematician."""
-        return " ".join([self.promise, *(["Not covered, or to be known:"] if self.caveats else []), *self.caveats])
+        return " ".join([self.promise, *([CAVEATS_FOLLOW] if self.caveats else []), *self.caveats])
 
     @property
     def figures(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from smc_dp.methods.method import has_own_noise
 from smc_dp.pages.blocks import Bullets, FactList, PageBlock, Prose, Section
 from smc_dp.privacy.ledger.numbers import digits_rounded_up
+from smc_dp.privacy.statement import CAVEATS_FOLLOW
 from smc_dp.run.agreement import ONLY_THE_RELEASE, TEST_KEYS, Agreement
 
 
@@ -22,7 +23,7 @@ def summary_blocks(agreement: Agreement, details: str) -> Iterator[PageBlock]:
 def statement_section(agreement: Agreement) -> Section:
     """Return the whole statement, which only details show."""
     promise, caveats = Prose(agreement.statement.promise), agreement.statement.caveats
-    limits = (Prose("Not covered, or to be known:"), Bullets(caveats)) if caveats else ()
+    limits = (Prose(CAVEATS_FOLLOW), Bullets(caveats)) if caveats else ()
     return Section("Privacy statement in full", (promise, *limits), details=True)
 
 

@@ -64,7 +64,7 @@ one_thread = partial(threadpool_limits, 1)
 """Limit of linear algebra to one thread, until the end of a `with`: several wait for each other by running, and each
 product of a role is so small that on a busy machine they do little else."""
 HearProgress: TypeAlias = Callable[[str, int, int], None]
-"""Function that is called with what goes on, how much of it is done, and of how much; what comes next begins at 0."""
+"""Function that is called with what goes on, how much of it is done, and of how much; the next part begins anew."""
 
 
 class SimulationOptions(TypedDict, total=False):

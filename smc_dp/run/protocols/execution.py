@@ -168,7 +168,7 @@ def _outcome(
 
 
 def _counter(progress: Callable[[str, int, int], None] | None, session: Session) -> Callable[[str, str], None] | None:
-    """Return a function that counts a participant in a stage once, where the protocol declares it; keys are not."""
+    """Return a function that counts entries of participants into the stages that their protocol declares, each once."""
     if progress is None:
         return None
     declared = find_protocol(session.program.name, session.program.version).conversation

@@ -8,31 +8,26 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from support import audits, sites
+from support import sites
 from support.hubs import At, HubCarrier, body
 from support.relay_carriers import PassingCarrier
 from support.sites import LINEAR, MESSAGES, Sites
 
 from protocols.curator import CURATOR_NAME
 from protocols.runtime.session import PUBLIC_NAME
-from smc_dp.audit.run.check import CheckOutcome
-from smc_dp.audit.run.evidence import load_evidence
 from smc_dp.core.errors import InputFault
 from smc_dp.deploy.frame import CarrierError, Frame
 from smc_dp.deploy.ledger_heads import MOST_HEAD_BYTES, may_carry, own_witness
 from smc_dp.deploy.store import StoreError
 from smc_dp.run.cosigned_transcript import CosignedTranscript
 from smc_dp.run.release import COSIGNED
+from tests.smc_dp.run.test_cosigned_transcript import outcome
 from tests.support.refusals import refused
 
 STUDY = sites.joint(LINEAR)
 CURATOR = sites.identity(CURATOR_NAME)
 SESSION = bytes(range(32))
 HEAD, COSIGNED_BY_P1 = At(CURATOR_NAME, PUBLIC_NAME, "head", 0), At("P1", CURATOR_NAME, "cosigned", 0)
-
-
-def outcome(folder: Path) -> CheckOutcome:
-    return audits.outcome("cosigned", load_evidence(folder))
 
 
 def of_another_transcript(body: bytes) -> bytes:
