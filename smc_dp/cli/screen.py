@@ -45,9 +45,13 @@ def progress_bar(quiet: bool = False) -> Iterator[HearProgress | None]:
     with _bar(transient=True) as (progress, task):
 
         def update(stage: str, done: int, total: int) -> None:
-            if done < progress.tasks[task].completed:  # the next part, whose speed is another
-                progress.reset(task)
-            progress.update(task, completed=done, total=total, description=stage)
+            before = progress.tasks[task]
+            if done < before.completed:  # the next part, whose speed is another
+                progress.reset(task, completed=done, total=total, description=stage)
+            else:  # a short stage is drawn, too
+                progress.update(
+                    task, completed=done, total=total, description=stage, refresh=stage != before.description
+                )
 
         yield update
 
