@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -42,7 +43,7 @@ NORTH, SOUTH, WEST = PARTIES
 
 def test_every_site_makes_the_same_release_and_settles_its_own_book(tmp_path: Path) -> None:
     with relay(tmp_path) as running, ThreadPoolExecutor(len(SITES)) as pool:
-        parts = list(pool.map(lambda name: part(running, tmp_path, name), SITES))
+        parts = list(pool.map(lambda take: take(), [prepared(running, tmp_path, name) for name in SITES]))
     assert [(part.name, part.end, part.why.on_screen()) for part in parts] == [(name, "released", "") for name in SITES]
     rows = [None if part.compared is None else part.compared.rows for part in parts]
     assert rows == [None, 25, 30, None]  # the first has too few to say anything, Charlie none
@@ -55,10 +56,10 @@ def test_every_site_makes_the_same_release_and_settles_its_own_book(tmp_path: Pa
 @pytest.mark.slow
 def test_two_studies_run_to_the_end_over_one_server_and_one_is_removed(tmp_path: Path) -> None:
     with relay(tmp_path) as first, ThreadPoolExecutor(2 * len(SITES)) as pool:
-        waiting = [pool.submit(part, first, tmp_path / "first", name) for name in SITES[:2]]  # the relay is in use
+        waiting = [pool.submit(prepared(first, tmp_path / "first", name)) for name in SITES[:2]]  # the relay is in use
         second = two_studies(first, tmp_path)
-        later = [pool.submit(part, second, tmp_path / "second", name) for name in SITES]
-        waiting += [pool.submit(part, first, tmp_path / "first", name) for name in SITES[2:]]
+        later = [pool.submit(prepared(second, tmp_path / "second", name)) for name in SITES]
+        waiting += [pool.submit(prepared(first, tmp_path / "first", name)) for name in SITES[2:]]
         assert [found.result().end for found in (*waiting, *later)] == ["released"] * 2 * len(SITES)
         for study in ("first", "second"):
             releases = {(tmp_path / study / name / "run" / "release.json").read_bytes() for name in SITES}
@@ -105,11 +106,11 @@ def test_a_removed_study_that_is_added_again_has_nothing_of_the_former(tmp_path:
             former.last(WEST, "envelope")
 
 
-def part(running: NatsRelay, folder: Path, name: str) -> Part:
-    """What this site has when it has taken part."""
+def prepared(running: NatsRelay, folder: Path, name: str) -> Callable[[], Part]:
+    """Give a site its files, before the kit hands them over, and return what takes part with them."""
     files = ready(folder / name, name, running.study)
     shutil.copytree(running.site(name), folder / name / "credentials")
-    return take_part(folder / name / "study.toml", files, lambda line: None)
+    return lambda: take_part(folder / name / "study.toml", files, lambda line: None)
 
 
 def remove(running: NatsRelay) -> None:
