@@ -25,7 +25,7 @@ def message_values(message: Message) -> Iterator[Any]:
         yield from value if isinstance(value, tuple | list | Words) else (value,)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(eq=False, repr=False)
 class Sent:
     """Message on its way, with the public name of its sender's stage.
 
