@@ -159,7 +159,8 @@ class Planter:
         variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         variables["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / ".hypothesis")  # a second for its table of characters
         self._log, self._planted = folder / "log", 0
-        self._temporary = tempfile.TemporaryDirectory(prefix="planted-")  # sockets need short paths
+        memory = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # where there is room for it; sockets need short paths
+        self._temporary = tempfile.TemporaryDirectory(prefix="planted-", dir=memory)
         self._kept: list[str] = []
         self._process = subprocess.Popen(
             [sys.executable, "-c", _SERVER, str(seconds), str(self._log), f"{self._temporary.name}/tests"],
