@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from itertools import permutations
 from pathlib import Path
 from types import MappingProxyType
@@ -70,7 +69,8 @@ def one_thread() -> threadpool_limits:
 
     Several wait for each other by running, and each product of a role is so small that they do little else.
     """
-    import_module("scipy.linalg")  # a limit holds for libraries that are loaded, and it has one of its own
+    import scipy.linalg  # noqa: F401 (a limit holds for libraries that are loaded, and it has one of its own)
+
     return threadpool_limits(1)
 
 
