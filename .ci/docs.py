@@ -6,6 +6,7 @@ to code turned into links to API pages, and MkDocs makes one site with a search 
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import pkgutil
@@ -59,9 +60,13 @@ def with_formulas(text: str) -> str:
 
 
 def build_api() -> None:
-    """Write the API pages of both packages, with a link back to the documentation."""
+    """Write the API pages of both packages, with a link back to the documentation.
+
+    A page shows the code of each function and method once, not again within that of its class and of its file.
+    """
     unfold()
     hide_requests()
+    pdoc.doc.Namespace.source = ""
     pdoc.render.configure(docformat="numpy")
     to_html = pdoc.render.env.filters["to_html"]
     pdoc.render.env.filters["to_html"] = lambda text: to_html(with_formulas(text))
@@ -141,6 +146,7 @@ def build_site() -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()  # nearly all that is made stays to the end: to look for garbage in it takes a fifth of the time
     warnings.simplefilter("error")
     # Constructors that Python makes, of named tuples for one, know no module to look types up in: the page has names.
     warnings.filterwarnings("ignore", message=r"Error parsing type annotation \S+ for \S+\.__init__\.")

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.organisations import loaded
+from support.pages import write_program
 from support.relays import without_server
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,7 +20,7 @@ SLOW = {
     *{"plan_first.py", "separate_processes.py", "three_hospitals.py", "with_scikit_learn.py"},
 }
 # In a process of their own; the others run in that of the test, where most of what they import is loaded already.
-ALONE = {"audit_a_run.py", "epsilon_curve.py", "federation_on_one_machine.py", "separate_processes.py"}
+ALONE = {"audit_a_run.py", "epsilon_curve.py", "separate_processes.py"}
 NEEDS_A9A = {"epsilon_curve.py"}
 NEEDS_NATS = {"federation_on_one_machine.py"}
 # A site of one's own takes more lines than a simulation; so do files as three systems write them, and three panels.
@@ -56,6 +58,16 @@ def run_here(capsys: pytest.CaptureFixture[str], demo: str, *options: str) -> tu
     return 0, capsys.readouterr().out
 
 
+def run_with_forks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], demo: str
+) -> tuple[object, str]:
+    """The same, and each command that the demo gives is a fork of one process that has loaded the program."""
+    with loaded(folder / "door", runs="smc_dp.cli.main.main(sys.argv[3:])") as program:
+        write_program(folder / "python", program)
+        monkeypatch.setattr(sys, "executable", str(folder / "python"))
+        return run_here(capsys, demo)
+
+
 def refusal(capsys: pytest.CaptureFixture[str], demo: str, *options: str) -> tuple[object, str, str]:
     """The exit code of a demo in this process, and what it printed."""
     with pytest.raises(SystemExit) as ended:
@@ -79,7 +91,11 @@ def test_the_lists_above_name_demos_that_exist():
 @pytest.mark.parametrize("demo", [marked(demo) for demo in DEMOS])
 def test_the_demo_runs_and_agrees_with_itself(tmp_path, monkeypatch, capsys, demo):
     monkeypatch.chdir(tmp_path)
-    code, out = run(tmp_path, demo) if demo in ALONE else run_here(capsys, demo)
+    if demo in NEEDS_NATS:
+        code, out = run_with_forks(tmp_path, monkeypatch, capsys, demo)
+        assert "is killed in sum" in out
+    else:
+        code, out = run(tmp_path, demo) if demo in ALONE else run_here(capsys, demo)
     assert (code, out != "") == (0, True), out
     if demo == "epsilon_curve.py":
         assert (tmp_path / "figure2.png").read_bytes().startswith(b"\x89PNG")

@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pyarrow.csv
@@ -168,23 +169,23 @@ HERE = [
 ]
 
 
-def first_lines() -> set[str]:
-    """Return the first line with each command of the program, of the tutorial where it has one.
+def first_lines() -> set[tuple[Path, str]]:
+    """Return the first line with each command of the program, and its page, which is the tutorial where it has one.
 
     They run in processes of their own, where nothing is loaded but what they load.
     """
-    found: dict[str, str] = {}
+    found: dict[str, tuple[Path, str]] = {}
     for page in HERE:
         of_shell = [block for block in blocks(page.read_text(encoding="utf-8")) if block.of("sh")]
         for line in (line for block in of_shell for line in lines_of(block.text) if not PATTERN_LEFT_OUT.match(line)):
             if command := re.match(r"smc-dp (?:(?:lab|ledger|bounds|identities|study) )?(?:data )?[a-z]+", line):
-                found.setdefault(command[0], line)
+                found.setdefault(command[0], (page, line))
     return set(found.values())
 
 
-def run_on_page(line: str, folder: Path) -> str:
+def run_on_page(page: Path, line: str, folder: Path) -> str:
     """Run a line for the shell, by itself where it is the first with its command."""
-    return (run_shell if line in FIRST else run_line)(line, folder)
+    return (run_shell if (page, line) in FIRST else run_line)(line, folder)
 
 
 FIRST = first_lines()
@@ -206,14 +207,14 @@ def test_the_page_is_carried_out(page: Path, start: Path, tmp_path: Path, monkey
             shutil.rmtree(made, ignore_errors=True) if made.is_dir() else made.unlink(True)
         monkeypatch.chdir(folder)
         try:
-            carry_out(text, folder, PATTERN_LEFT_OUT, run_on_page)
+            carry_out(text, folder, PATTERN_LEFT_OUT, partial(run_on_page, page))
             break
         except AssertionError:
             if last or "show odds" not in text:
                 raise
     if page == TUTORIAL:
         assert len(Path("predictions.csv").read_text().splitlines()) == 1001
-        assert json.loads(run_shell("smc-dp audit first --json", folder))["verdict"] == "audit.passed"
+        assert json.loads(run_line("smc-dp audit first --json", folder))["verdict"] == "audit.passed"
 
 
 @pytest.mark.slow

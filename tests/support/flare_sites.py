@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,22 +22,39 @@ import tomlkit
 from smc_dp.deploy.flare.provision import flare_names, provision_flare
 from smc_dp.deploy.flare.templates import LEAD, SERVER_FOLDER_MARK
 from smc_dp.deploy.study import JointStudy
-from support.organisations import until
+from support.organisations import loaded, until
+from support.pages import ROOT, write_program
 from support.relays import free_port, joint_study, ready
 
-ROOT = Path(__file__).resolve().parents[2]
-GIVEN = "SMC_DP_FLARE"  # a folder of an environment with this project and FLARE, for whoever runs these tests often
+GIVEN = "SMC_DP_FLARE"  # a folder of an environment with FLARE, for whoever runs these tests often
 _JOBS = ("nvflare.private.fed.app.client.worker_process", "nvflare.private.fed.app.server.runner_process")
-_INSTALL = ("--editable", f"{ROOT}[flare]")
+_INSTALL = ("smc-dp[flare]",)  # which is here already, but for the extra
+_LOADS = f"""
+sys.path.insert(0, {str(ROOT)!r})
+import runpy, time
+import nvflare.app_common.executors.client_api_executor, nvflare.app_common.np.np_downloader, nvflare.cli, pandas
+import nvflare.fuel.f3.drivers.aio_grpc_driver, nvflare.fuel.f3.drivers.aio_http_driver, pyarrow.csv
+import nvflare.private.fed.app.client.client_train, nvflare.private.fed.app.client.worker_process
+import nvflare.private.fed.app.server.runner_process, nvflare.private.fed.app.server.server_train
+import smc_dp.deploy.flare.relay, smc_dp.deploy.flare.site
+from nvflare.fuel.f3.streaming import stream_utils
+
+def run(programs):
+    stream_utils.sid_base = time.time_ns() // 1000
+    sys.executable = os.path.join(os.path.dirname(sys.argv[0]), "python3")
+    if sys.argv[0] != sys.executable:
+        runpy.run_path(os.path.join(programs, "nvflare"), run_name="__main__")
+    del sys.argv[: sys.argv.index("-m") + 1]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+"""What FLARE's processes load, and then each of them as Python runs it; its own children are forks too."""
 RELEASED = "the study is over here: released"
 
 
 def environment(
     shared: Path, called: str = "NVIDIA FLARE", given: str = GIVEN, install: Sequence[str] = _INSTALL
 ) -> Path:
-    """The programs of an environment with this checkout and its extra `flare`, or with another engine; made once for
-    all workers.
-    """
+    """The programs of an environment with the extra `flare`, or with another engine; made once for all workers."""
     if given in os.environ:
         return Path(os.environ[given]) / "bin"
     made = shared / f"{given}-environment-{zlib.crc32(bytes(ROOT)):x}"
@@ -54,6 +71,16 @@ def environment(
     if why := (made / "failed").read_text().strip():
         pytest.skip(f"{called} cannot be installed here: {why.splitlines()[-1]}")
     return made / "bin"
+
+
+@contextmanager
+def forked(folder: Path, programs: Path) -> Iterator[Path]:
+    """The same programs, in this folder: forks of one process that has loaded FLARE and this package."""
+    folder.mkdir()
+    with loaded(folder / "door", programs / "python3", _LOADS, f"run({str(programs)!r})") as program:
+        for name in ("nvflare", "python3"):
+            write_program(folder / name, program)
+        yield folder
 
 
 def text_of(study: JointStudy, messages: float = 600) -> str:

@@ -69,8 +69,9 @@ with socket.socket(socket.AF_UNIX) as door:
 """A process that has loaded a program, and a fork of it for each command: loading is most of what a command costs."""
 _LOADS = f"""\
 sys.path.insert(0, {str(ROOT)!r})
+import pandas, pyarrow.csv
 import smc_dp.audit.run.checks, smc_dp.cli.audit, smc_dp.cli.ledger, smc_dp.cli.main
-import smc_dp.deploy.nats.provision, smc_dp.planning.candidate
+import smc_dp.deploy.join, smc_dp.deploy.nats.provision, smc_dp.planning.report
 import smc_dp.deploy.preflight, smc_dp.deploy.report, smc_dp.deploy.site_policy, smc_dp.privacy.ledger.ledger
 """
 

@@ -61,6 +61,8 @@ class Forks:
             with contextlib.suppress(ImportError):  # hypothesis has had constants since 6.131
                 from hypothesis.internal.conjecture.providers import _get_local_constants
                 _get_local_constants()
+            if admission := sys.modules.get("protocols.crypto.admission"):  # a product of primes, made once a process
+                admission.modular.small_factors(1, admission.SMALL_FACTOR_BOUND)
             gc.freeze()  # so that forks neither look through what is loaded for garbage nor copy it
             if (child := os.fork()) == 0:
                 for name in [name for name in sys.modules if name.partition(".")[0] in ("protocols", "smc_dp")]:
@@ -159,7 +161,8 @@ class Planter:
         variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         variables["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / ".hypothesis")  # a second for its table of characters
         self._log, self._planted = folder / "log", 0
-        self._temporary = tempfile.TemporaryDirectory(prefix="planted-")  # sockets need short paths
+        memory = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # where there is room for it; sockets need short paths
+        self._temporary = tempfile.TemporaryDirectory(prefix="planted-", dir=memory)
         self._kept: list[str] = []
         self._process = subprocess.Popen(
             [sys.executable, "-c", _SERVER, str(seconds), str(self._log), f"{self._temporary.name}/tests"],

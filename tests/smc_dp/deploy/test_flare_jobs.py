@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.flare_sites import RELEASED, FlareSites, agreed, environment, kill, provisioned
+from support.flare_sites import RELEASED, FlareSites, agreed, environment, forked, kill, provisioned
 from support.organisations import CHARGED_ONCE, entries, until
 
 from smc_dp.cli.main import main
@@ -29,11 +29,12 @@ def sites(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         method={"name": "newton", "adjacency": "replace"},
         protocol={**sums, "verifiable": False, "output": "curator", "left_out": []},
     )  # fmt: skip
-    found = FlareSites(tmp_path, environment(tmp_path_factory.getbasetemp().parent), study)
-    try:
-        yield provisioned(found)
-    finally:
-        found.kill_all()
+    with forked(tmp_path / "bin", environment(tmp_path_factory.getbasetemp().parent)) as programs:
+        found = FlareSites(tmp_path, programs, study)
+        try:
+            yield provisioned(found)
+        finally:
+            found.kill_all()
 
 
 # A hub whose own policies let anything through; one site, the twin, lets its jobs do anything too.

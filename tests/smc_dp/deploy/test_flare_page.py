@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.flare_sites import RELEASED, environment, frames_of, jobs_in, kill, processes_in, under_two_digests
+from support.flare_sites import RELEASED, environment, forked, frames_of, jobs_in, kill, processes_in, under_two_digests
 from support.organisations import CHARGED_ONCE, Organisation, entries, loaded, organisations, until
 from support.pages import write_program
 from support.relays import free_port
@@ -47,9 +47,12 @@ def kill_the_job(sites: dict[str, Path], relay: Path) -> None:
 @pytest.mark.slow
 def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The first job dies; as the page says, the same command again has all go on."""
-    programs = environment(tmp_path_factory.getbasetemp().parent)
     page = FLARE.replace(PORT, f":{free_port()}").replace(HOST, "localhost")
-    with loaded(tmp_path / "door") as program, organisations(tmp_path, EVERYBODY, program) as everybody:
+    with (
+        forked(tmp_path / "bin", environment(tmp_path_factory.getbasetemp().parent)) as programs,
+        loaded(tmp_path / "door") as program,
+        organisations(tmp_path, EVERYBODY, program) as everybody,
+    ):
         for one in everybody.values():
             with_flare(one, programs)
         for name, count in zip(PARTIES, (600, 450, 300), strict=True):

@@ -32,6 +32,7 @@ from smc_dp.leakage.distributions import (
     Samples,
     claimed_coalitions,
     compare_by_output,
+    draw_key_length,
     real_readings,
     simulate_readings,
 )
@@ -285,8 +286,11 @@ def compare_worlds(left: Samples, right: Samples, made: Samples) -> Distribution
 
 
 def test_fresh_executions_pass() -> None:
-    found = compare_worlds(world(0), world(1), made())
-    assert found.p_value > 1e-6
+    assert compare_worlds(world(0), world(1), made()).p_value > 1e-6
+
+
+def test_each_coalition_is_compared_between_worlds_and_with_the_simulator() -> None:
+    found = compare_worlds(*({c: drawn(seed, 6, 77) for c in WHO} for seed in range(3)))
     assert len(WHO) == len({f.coalition for f in found.found}) == 8
     assert found.tests == sum(f.comparison.tests for f in found.found)
     assert found.p_value == min(1, found.worst.comparison.smallest * found.tests)
@@ -334,6 +338,11 @@ def test_a_difference_between_worlds_is_rejected() -> None:
     assert found.worst.samples != "the second world and the simulator"
 
 
+def test_executions_have_keys_of_every_length() -> None:
+    drawn = {draw_key_length(TRIALS, SMALL, seeded(f"keys {i}")).key_bits for i in range(20)}
+    assert drawn == {ideal.SHORTER_KEY_BITS, ideal.DRY_RUN_KEY_BITS}
+
+
 def test_each_execution_is_in_its_own_world() -> None:
     with planted("the last weight in the clear") as program:
         one, other = in_world(program, 0), in_world(program, 1)
@@ -365,6 +374,12 @@ def with_attack(place: int, **change: Any) -> Protocol:
 SUM, SIZES, NOISE = 2, 4, 5
 
 
+def with_shorter_keys_alone(p: Any, views: Any, published: Any) -> Any:
+    attack = ideal.CLAIM.limitations[SUM].attack
+    assert attack is not None
+    return attack.find(p, views, published) if p.key_bits == ideal.SHORTER_KEY_BITS else None
+
+
 @pytest.mark.parametrize(
     "twin",
     [
@@ -374,8 +389,9 @@ SUM, SIZES, NOISE = 2, 4, 5
         with_attack(NOISE, coalitions=limitations._with_charlie),
         with_attack(NOISE, truth=lambda p, inputs, names: 0, find=lambda p, views, published: 0),
         with_attack(SIZES, coalitions=lambda p: ()),
+        with_attack(SUM, find=with_shorter_keys_alone),
     ],
-    ids=["the release", "not the smallest", "guess", "without P_1", "constant", "nobody"],
+    ids=["the release", "not the smallest", "guess", "without P_1", "constant", "nobody", "shorter keys alone"],
 )
 def test_an_attack_that_does_not_succeed_is_caught(twin: Protocol) -> None:
     shown = tried.try_attacks(twin, SMALL, seeded("limitations"), runs=3)

@@ -22,7 +22,7 @@ from smc_dp.leakage.symbolic.rebind import Rebinding
 from smc_dp.leakage.symbolic.span import Span
 from smc_dp.leakage.symbolic.trace import Trace
 from smc_dp.leakage.symbolic.undecidable import UndecidedError
-from smc_dp.leakage.symbolic.views import SymbolicReading
+from smc_dp.leakage.symbolic.views import SymbolicReading, SymbolicView
 from smc_dp.leakage.symbolic.worlds import World
 from tests.support.refusals import refused
 
@@ -298,3 +298,21 @@ def test_a_recipe_computes_the_secret_from_what_is_seen() -> None:
 def test_hardened_coins_are_long_enough() -> None:
     for members in ({"P1"}, {"charlie"}, {"P1", "P2"}):
         assert weaken_view(SymbolicReading(trace(), frozenset(members)).view) is None
+
+
+COINS: dict[str, tuple[int, bool, Callable[[Any, Any], Any], bool]] = {
+    "forty bits longer": (48, False, lambda x, coin: x + coin, True),
+    "one bit less": (47, False, lambda x, coin: x + coin, False),
+    "uniform in the ring": (16, False, lambda x, coin: Ring(16).reduce(x + coin), True),
+    "a multiple": (90, False, lambda x, coin: x + 2 * coin, False),
+    "of a range that the number sets": (90, True, lambda x, coin: x + coin, False),
+}
+
+
+@pytest.mark.parametrize("name", COINS)
+def test_a_coin_hides_a_number_of_eight_bits(name: str) -> None:
+    bits, about, compute, hides = COINS[name]
+    x = unknown("x", 8)
+    coin = Form.of(Symbol("r", 0, (1 << bits) - 1, "coin", "P2", x if about else None))
+    view = SymbolicView(trace(), frozenset(), numbers=[compute(x, coin)])
+    assert (weaken_view(view) is None) == hides
