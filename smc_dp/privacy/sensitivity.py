@@ -45,7 +45,7 @@ def logistic_constants(mu: Fraction | float) -> LogisticConstants:
 
 def largest_norm(mu: Fraction | float) -> float:
     """Return an upper bound W on the norm of any minimiser, whatever the data."""
-    return logistic_constants(mu).W
+    return _largest_norm(_float_below(mu))
 
 
 def replace_one(n: int, mu: Fraction | float, tau: float, classes: int = 2) -> Fraction:
@@ -157,10 +157,16 @@ def _largest_gradient_difference(W: float) -> float:
     margin = W * np.cos(np.arange(_GRID + 1) * h)
     # Beyond T0 a shorter u, with u.w = T0, has the longer gradient.
     length = np.where(margin > _T0, _H0 / np.maximum(margin, _T0), scipy.special.expit(-margin))
-    # The difference is longest where w lies between u and u': then their angle is the sum of both.
+    # The difference is longest where w lies between u and u': then their angle is the sum of both. Rows of the grid
+    # come in the order of a bound, u' being at most as long as the longest: most need not be computed.
     cosine = np.cos(np.arange(2 * _GRID + 1) * h)
-    largest = max(
-        float((r * r + length[k:] ** 2 - 2 * r * length[k:] * cosine[2 * k : k + _GRID + 1]).max())
-        for k, r in enumerate(length)
-    )
+    least = np.minimum(0, cosine[np.maximum(2 * np.arange(_GRID + 1), _GRID)])
+    reached = length**2 + length.max() ** 2 - 2 * length * length.max() * least
+    largest = 0.0
+    for k in np.argsort(-reached):
+        if reached[k] < largest - _ROUNDING:
+            break
+        r, others = length[k], length[k:]
+        between = r * r + others**2 - 2 * r * others * cosine[2 * k : k + _GRID + 1]
+        largest = max(largest, float(between.max()))
     return min(2.0, math.sqrt(largest + (W + 2) * h) * (1 + _ROUNDING))

@@ -61,6 +61,8 @@ class Forks:
             with contextlib.suppress(ImportError):  # hypothesis has had constants since 6.131
                 from hypothesis.internal.conjecture.providers import _get_local_constants
                 _get_local_constants()
+            if admission := sys.modules.get("protocols.crypto.admission"):  # a product of primes, made once a process
+                admission.modular.small_factors(1, admission.SMALL_FACTOR_BOUND)
             gc.freeze()  # so that forks neither look through what is loaded for garbage nor copy it
             if (child := os.fork()) == 0:
                 for name in [name for name in sys.modules if name.partition(".")[0] in ("protocols", "smc_dp")]:
