@@ -98,7 +98,7 @@ def take_part(place: Path) -> None:
     line = dict.fromkeys(SITES, JOIN) | {"charlie": SERVE}
     print(f"{', '.join(SITES)}: smc-dp {JOIN.format('NAME')}\ncharlie: smc-dp {SERVE}")
     running, stage = {name: start(place, name, line[name]) for name in ALL}, ""
-    while (stage < WHEN or stage == "witnesses") and running[KILLED].poll() is None:  # approvals, greetings, sum0, ...
+    while (not stage.startswith("sum") or stage < WHEN) and running[KILLED].poll() is None:  # witnesses, sum0, ...
         with suppress(StoreError):  # as long as there is no state
             stage = read_facts(place / KILLED / f"study.{KILLED}.state").get("stage", "")
         time.sleep(0.002)

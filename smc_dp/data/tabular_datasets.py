@@ -11,6 +11,7 @@ import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
@@ -58,13 +59,10 @@ def load_tabular(name: str, folder: Path | None = None) -> TabularDataset:
 
 def breast_cancer(folder: Path | None = None) -> TabularDataset:
     """Load Breast Cancer Wisconsin (Diagnostic) from scikit-learn: 569 rows, 30 numbers."""
-    from sklearn.datasets import load_breast_cancer  # a second that the other data sets need not wait
-
-    bunch = load_breast_cancer()
-    columns = {str(name): bunch.data[:, i] for i, name in enumerate(bunch.feature_names)}
-    diagnosis = [str(bunch.target_names[target]) for target in bunch.target]
-    table = Table("breast_cancer", columns | {"diagnosis": diagnosis}, range(1, len(diagnosis) + 1))
-    return TabularDataset(table, None, bundled_bounds("breast_cancer"), "hospital", "mean area")
+    bounds, rows = bundled_bounds("breast_cancer"), np.loadtxt(_bundled("breast_cancer.csv"), delimiter=",", skiprows=1)
+    cells: dict[str, Cells] = {column.name: rows[:, i] for i, column in enumerate(bounds.columns)}
+    cells["diagnosis"] = [bounds.classes[int(code)] for code in rows[:, -1]]
+    return TabularDataset(Table("breast_cancer", cells, range(1, len(rows) + 1)), None, bounds, "hospital", "mean area")
 
 
 def a9a(folder: Path | None) -> TabularDataset:
@@ -167,15 +165,17 @@ def _windows(X: NDArray[np.float32], y: NDArray[np.uint8], bounds: Bounds, sourc
 
 def digits(folder: Path | None = None) -> TabularDataset:
     """Load optical digits from scikit-learn: 1,797 rows, 64 pixels from 0 to 16, ten classes."""
-    from sklearn.datasets import load_digits  # a second that the other data sets need not wait
+    rows = np.loadtxt(_bundled("digits.csv.gz"), delimiter=",")
+    columns = tuple(NumericColumn(f"pixel{i}", 0.0, 16.0) for i in range(1, rows.shape[1]))
+    bounds = Bounds(columns, tuple("0123456789"), "digit", clip=_DIGITS_CLIP, center=False)
+    cells: dict[str, Cells] = {column.name: rows[:, i] for i, column in enumerate(columns)}
+    cells["digit"] = rows[:, -1].astype(np.int64).tolist()
+    return TabularDataset(Table("digits", cells, range(1, len(rows) + 1)), None, bounds)
 
-    bunch = load_digits()
-    columns = tuple(NumericColumn(f"pixel{i}", 0.0, 16.0) for i in range(1, bunch.data.shape[1] + 1))
-    classes = tuple(str(name) for name in bunch.target_names)
-    bounds = Bounds(columns, classes, "digit", clip=_DIGITS_CLIP, center=False)
-    cells: dict[str, Cells] = {column.name: bunch.data[:, i] for i, column in enumerate(columns)}
-    cells["digit"] = bunch.target.tolist()
-    return TabularDataset(Table("digits", cells, range(1, len(bunch.target) + 1)), None, bounds)
+
+def _bundled(name: str) -> Path:
+    """Return the path of a file of scikit-learn, which need not be loaded for it: that takes more than a second."""
+    return Path(str(distribution("scikit-learn").locate_file(f"sklearn/datasets/data/{name}")))
 
 
 _LOADERS: MappingProxyType[str, Callable[[Path | None], TabularDataset]] = MappingProxyType(

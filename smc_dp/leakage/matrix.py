@@ -12,7 +12,7 @@ drop-out pattern; a secret seed opens with enough of its shares, and nothing les
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +20,7 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from protocols.programs import Protocol
+from smc_dp.leakage.symbolic.form import Form
 from smc_dp.leakage.symbolic.hiding import weaken_view
 from smc_dp.leakage.symbolic.patterns import EVERYBODY_STAYS, Pattern
 from smc_dp.leakage.symbolic.views import SymbolicReading, SymbolicView, result_view
@@ -307,12 +308,14 @@ def _grouped(world_views: Sequence[_WorldView], key: Callable[[_WorldView], Hash
 def _cells(
     runs: WorldRuns, members: frozenset[str], classes: _Indistinguishable, current: _WorldView
 ) -> Iterator[tuple[str, Cell]]:
+    view = current.views.view
+    secrets = runs.linear(current.world, view.trace)
     for secret in runs.shown(current.world):
-        if current.views.view.known.issuperset(runs.linear(current.world, current.views.view.trace)[secret].terms):
+        if view.known.issuperset(secrets[secret].terms):
             yield secret, Cell("own", "own", "a member's own")
         else:
-            yield secret, _linear_cell(runs, secret, current, classes)
-    yield OTHER_SUM, _sum_cell(runs, current)
+            yield secret, _linear_cell(runs, secret, secrets[secret], current, classes)
+    yield OTHER_SUM, _sum_cell(secrets.values(), current)
     for secret, value in runs.discrete():
         if runs.trace(current.world).tape.permutation_drawers.get(secret, set()) & members:
             yield secret, Cell("own", "own", _DRAWN)
@@ -320,12 +323,11 @@ def _cells(
             yield secret, _discrete_cell(value, classes)
 
 
-def _linear_cell(runs: WorldRuns, secret: str, current: _WorldView, classes: _Indistinguishable) -> Cell:
-    release, _ = _solved(runs, secret, current, classes.result, lambda x: x.views.result)
-    level, how = _solved(runs, secret, current, classes.view, lambda x: x.views.view)
+def _linear_cell(runs: WorldRuns, secret: str, form: Form, current: _WorldView, classes: _Indistinguishable) -> Cell:
+    release, _ = _solved(runs, secret, form, current, classes.result, lambda x: x.views.result)
+    level, how = _solved(runs, secret, form, current, classes.view, lambda x: x.views.view)
     if classes.alone:  # that one computation fits other worlds too was not looked at
         release, level = min(release, "listed", key=LEVELS.index), min(level, "listed", key=LEVELS.index)
-    form = runs.linear(current.world, current.views.view.trace)[secret]
     weak = current.views.weak
     if level == "nothing" and (weak.spans(form) or weak.has_difference_with(form)):
         level, how = "partly", "in the span once coins too short to hide and ranges that tell are added"
@@ -335,12 +337,13 @@ def _linear_cell(runs: WorldRuns, secret: str, current: _WorldView, classes: _In
 def _solved(
     runs: WorldRuns,
     secret: str,
+    form: Form,
     current: _WorldView,
     alike: Sequence[_WorldView],
     view: Callable[[_WorldView], SymbolicView],
 ) -> tuple[Level, str]:
     """Decide whether all worlds that look like this one give the secret by one and the same computation."""
-    here, form = view(current), runs.linear(current.world, current.views.view.trace)[secret]
+    here = view(current)
     recipe = here.solve(form)
     if recipe is None:
         return "nothing", "not in the span of what is seen"
@@ -353,14 +356,13 @@ def _solved(
     return "listed", f"in the span, by other computations in some of the {len(alike)} worlds that look the same"
 
 
-def _sum_cell(runs: WorldRuns, current: _WorldView) -> Cell:
+def _sum_cell(secrets: Iterable[Form], current: _WorldView) -> Cell:
     """Return the cell for sums of the others' inputs beyond the result and secrets known one by one."""
     views: list[tuple[Level, SymbolicView]] = [("all", current.views.view)]
     if current.views.weak is not current.views.view:
         views.append(("partly", current.views.weak))
     for level, view in views:
-        known = filter(view.spans, runs.linear(current.world, current.views.view.trace).values())
-        if view.sums(known, current.views.result.given):
+        if view.sums(filter(view.spans, secrets), current.views.result.given):
             return Cell(level, "nothing", "a sum of private inputs in the span of what is seen")
     return Cell("nothing", "nothing", "no other sum of private inputs in the span of what is seen")
 
@@ -388,6 +390,8 @@ def _spread(value: Callable[[World], Hashable], world_views: list[_WorldView]) -
 
 def _strongest(cells: Counter[Cell]) -> Cell:
     """Return the cell of the worst world, with a note where not all worlds are alike."""
+    if len(cells) == 1:
+        return next(iter(cells))
     worst = max(cells, key=lambda c: (LEVELS.index(c.level), LEVELS.index(c.release)))
     count = sum(n for c, n in cells.items() if c.level == worst.level)
     if count == cells.total():

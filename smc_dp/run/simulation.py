@@ -60,11 +60,18 @@ from smc_dp.run.site_process import SiteActor, SiteInputs, SiteRandomness
 from smc_dp.run.threshold import HALF, Threshold
 
 _LOG = logging.getLogger(__name__)
-one_thread = partial(threadpool_limits, 1)
-"""Limit of linear algebra to one thread, until the end of a `with`: several wait for each other by running, and each
-product of a role is so small that on a busy machine they do little else."""
 HearProgress: TypeAlias = Callable[[str, int, int], None]
 """Function that is called with what goes on, how much of it is done, and of how much; the next part begins anew."""
+
+
+def one_thread() -> threadpool_limits:
+    """Limit linear algebra to one thread, until the end of a `with`.
+
+    Several wait for each other by running, and each product of a role is so small that they do little else.
+    """
+    import scipy.linalg  # noqa: F401 (a limit holds for libraries that are loaded, and it has one of its own)
+
+    return threadpool_limits(1)
 
 
 class SimulationOptions(TypedDict, total=False):

@@ -90,6 +90,8 @@ def group_by_training(cells: Sequence[GridCell]) -> list[list[GridCell]]:
 
 def run_cells(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) -> list[TaskOutcome]:
     """Return the outcomes of one group of cells; an exception in a cell is its outcome."""
+    import scipy.linalg  # noqa: F401 (a limit holds for libraries that are loaded, and it has one of its own)
+
     with threadpool_limits(1):
         try:
             federation, test = partition_pool(pool, cells[0].setting.deal, GRID_PARTITION_SEED + cells[0].repeat)

@@ -21,7 +21,7 @@ FormKind: TypeAlias = Literal["input", "coin", "randomiser", "product"]
 Number: TypeAlias = Union[int, "Form"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Symbol:
     """Unknown in [low, high]; `owner` is the role that drew it.
 
@@ -42,7 +42,7 @@ class Symbol:
     refused: list[str] = field(default_factory=list, repr=False)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Form(UndecidableNumber):
     """Linear form: constant plus sum of coefficient times unknown.
 
@@ -65,9 +65,9 @@ class Form(UndecidableNumber):
         return x if isinstance(x, Form) else cls(x, {}, x, x)
 
     def __add__(self, other: Number) -> Number:
-        o = Form.of(other)
-        if not o.terms and not o.constant:
+        if not isinstance(other, Form) and not other:
             return self  # reduced as it was
+        o = Form.of(other)
         terms = dict(self.terms)
         for symbol, c in o.terms.items():
             terms[symbol] = terms.get(symbol, 0) + c

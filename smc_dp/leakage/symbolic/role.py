@@ -116,8 +116,9 @@ class SymbolicRole(RoleStepper):
 
     def _sent(self, to: str, message: Message) -> Sent:
         """Return the message on its way; refuse what no message can hold, such as the length of an unknown number."""
-        for value in message_values(message):
+        sent = Sent(self.name, to, message, self.stages[-1], entered=len(self.stages))
+        for value in sent.values:
             if not isinstance(value, int | bytes | Form | Box | Secret | None):
                 what = f"what is no number: {type(value).__name__}"
                 raise LocalError("role.sends_no_number", name=self.name, kind=type(message).__name__, what=what)
-        return Sent(self.name, to, message, self.stages[-1], entered=len(self.stages))
+        return sent

@@ -43,7 +43,11 @@ class Span:
         scale = rest[pivot] if abs(rest[pivot]) == 1 else Fraction(1, rest[pivot])
         combination = {i: -c * scale for i, c in used.items()}
         combination[number] = scale
-        self._pivots[pivot] = ({k: c * scale for k, c in rest.items()}, combination)
+        known = {k: c * scale for k, c in rest.items()}
+        for other, (row, made) in self._pivots.items():
+            if pivot in row:  # no pivot is in another one's row
+                self._pivots[other] = _without(row, known, row[pivot]), _without(made, combination, row[pivot])
+        self._pivots[pivot] = known, combination
         return None
 
     def copy(self) -> Span:
@@ -60,12 +64,17 @@ class Span:
     def _reduced(self, row: SpanRow) -> tuple[dict[Hashable, Any], Combination]:
         rest: dict[Hashable, Any] = dict(row)
         used: Combination = {}
-        while pivots := self._pivots.keys() & rest.keys():
-            for pivot in pivots:
-                (known, combination), factor = self._pivots[pivot], rest.get(pivot, 0)
-                _subtract(rest, known, factor)
-                _subtract(used, combination, -factor)
+        for pivot in self._pivots.keys() & row.keys():
+            known, combination = self._pivots[pivot]
+            _subtract(rest, known, row[pivot])
+            _subtract(used, combination, -row[pivot])
         return rest, used
+
+
+def _without(row: Mapping[Any, Any], other: Mapping[Any, Any], factor: Any) -> dict[Any, Any]:
+    rest = dict(row)
+    _subtract(rest, other, factor)
+    return rest
 
 
 def _subtract(row: dict[Any, Any], other: Mapping[Any, Any], factor: Any) -> None:

@@ -103,6 +103,8 @@ class Strings:
 
         Their digests are among the strings, or hashed in them together with nothing that is not.
         """
+        if not any(form.terms for forms in self.numbers.values() for form in forms):
+            return []
         seen: dict[bytes, None] = {}
         todo = sorted(theirs)
         while todo:
@@ -121,9 +123,12 @@ class Strings:
     def _parts(self, source: bytes) -> tuple[list[bytes], list[bytes]]:
         """Return the random strings and the digests in a string, or in the preimage of a digest."""
         if source not in self._known_parts:
-            if self._is_drawn(source) and source not in self.hashed:
-                return [source], []
-            whole = self.hashed.get(source, source)
-            inside = [digest for digest in self.hashed if digest != source and digest in whole]
-            self._known_parts[source] = [s for owned in self.drawn.values() for s in owned if s in whole], inside
+            self._known_parts[source] = self._searched(source)
         return self._known_parts[source]
+
+    def _searched(self, source: bytes) -> tuple[list[bytes], list[bytes]]:
+        if self._is_drawn(source) and source not in self.hashed:
+            return [source], []
+        whole = self.hashed.get(source, source)
+        inside = [digest for digest in self.hashed if digest != source and digest in whole]
+        return [s for owned in self.drawn.values() for s in owned if s in whole], inside

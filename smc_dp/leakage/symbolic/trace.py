@@ -11,6 +11,7 @@ from typing import Any
 from protocols.arithmetic.words import Words
 from protocols.errors import LocalError
 from protocols.runtime.message import Message
+from protocols.runtime.session import PUBLIC_NAME
 from smc_dp.leakage.symbolic.coins import Tape
 from smc_dp.leakage.symbolic.form import Form, Symbol
 
@@ -24,7 +25,7 @@ def message_values(message: Message) -> Iterator[Any]:
         yield from value if isinstance(value, tuple | list | Words) else (value,)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(eq=False, repr=False)
 class Sent:
     """Message on its way, with the public name of its sender's stage.
 
@@ -62,6 +63,13 @@ class Trace:
     def given(self, members: frozenset[str]) -> dict[str, Form]:
         """Return what the functionality gives to this coalition by name."""
         return {name: Form.of(x) for name, x in self.ideal(members).items()} if self.ideal else {}
+
+    @cached_property
+    def released(self) -> list[Form]:
+        """Sum of the published shares, number by number."""
+        published = (s for s in self.sent if s.to == PUBLIC_NAME and not s.greets)
+        shares = [[v for v in s.values if not isinstance(v, bytes)] for s in published]
+        return [Form.of(sum(column)) for column in zip(*shares, strict=True)]
 
     def check_bytes(self, other: Trace) -> None:
         """Raise `LocalError` where a run with other random bytes differs in more than whole strings.

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from math import lcm
 from typing import Any
 
@@ -55,7 +56,7 @@ class SymbolicView:
 
     def key_in(self, world: World) -> Hashable:
         """Return the key in a world with the same run, but other orders that nobody asked for so far."""
-        orders = frozenset((recipe, world.ranks[i] < world.ranks[j]) for i, j, recipe in self._differences)
+        orders = frozenset((recipe, world.ranks[i] < world.ranks[j]) for i, j, _, recipe in self._differences)
         return self._appearance, orders
 
     @cached_property
@@ -72,7 +73,7 @@ class SymbolicView:
 
     def has_difference_with(self, form: Form) -> bool:
         """Return whether the members can compute a difference of compared numbers with this unknown."""
-        return any(self.spans(x) for _, _, x in self.trace.contests if not form.terms.keys().isdisjoint(x.terms))
+        return any(not form.terms.keys().isdisjoint(x.terms) for _, _, x, _ in self._differences)
 
     def exactly(self, recipe: Recipe, form: Form) -> bool:
         """Return whether the rows of a recipe give all of the form's value, and not just its remainder."""
@@ -84,7 +85,8 @@ class SymbolicView:
         `known`: those that can be computed.
         """
         given = [self.unknown(form) for form in result]
-        return self._learnt.inputs_alone + self._learnt.beside(given) - _rank([*map(self.unknown, known), *given])
+        every = self._learnt.inputs_alone + self._learnt.beside(given)
+        return every - _rank(chain(given, map(self.unknown, known)), every)
 
     def gives(self, recipe: Recipe, form: Form) -> bool:
         """Return whether a recipe of a view that looks the same computes this form here."""
@@ -102,10 +104,10 @@ class SymbolicView:
         return {s: c for s, c in form.terms.items() if s not in self.known}
 
     @cached_property
-    def _differences(self) -> list[tuple[int, int, Recipe]]:
+    def _differences(self) -> list[tuple[int, int, Form, Recipe]]:
         """Differences of compared numbers that the members can compute, and how; they see its sign."""
-        found = ((i, j, self.solve(difference)) for i, j, difference in self.trace.contests)
-        return [(i, j, recipe) for i, j, recipe in found if recipe is not None]
+        found = ((i, j, difference, self.solve(difference)) for i, j, difference in self.trace.contests)
+        return [(i, j, difference, recipe) for i, j, difference, recipe in found if recipe is not None]
 
     @cached_property
     def _learnt(self) -> _Learnt:
@@ -256,9 +258,7 @@ def result_view(trace: Trace, members: frozenset[str]) -> SymbolicView:
     known = frozenset(s for name, s in trace.inputs.items() if trace.owners[name] in members)
     if trace.ideal is not None:
         return SymbolicView(trace, known, given=list(trace.given(members).values()))
-    published = (s for s in trace.sent if s.to == PUBLIC_NAME and not s.greets)
-    shares = [[v for v in s.values if not isinstance(v, bytes)] for s in published]
-    return SymbolicView(trace, known, given=[Form.of(sum(column)) for column in zip(*shares, strict=True)])
+    return SymbolicView(trace, known, given=list(trace.released))
 
 
 def _read_plain(view: SymbolicView, value: Any) -> None:
@@ -319,9 +319,10 @@ def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], seen: Set
     return [k for k in found.values() if isinstance(k, Form) and view.unknown(k)]
 
 
-def _rank(rows: Iterable[Mapping[Symbol, int]]) -> int:
-    span = Span()
-    for row in rows:
+def _rank(rows: Iterable[Mapping[Symbol, int]], most: int) -> int:
+    """Return the rank of the rows, which is at most that; no row is asked for once it is reached."""
+    span, left = Span(), iter(rows)
+    while span.rank < most and (row := next(left, None)) is not None:
         span.add(row)
     return span.rank
 

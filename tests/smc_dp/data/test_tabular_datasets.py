@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_digits
 
 from smc_dp.core.arrays import with_bias
 from smc_dp.data import sources, tabular_datasets
@@ -22,6 +22,14 @@ def test_the_bundled_bounds_are_one_digit_roundings_of_the_published_summary():
     for column, low, high in zip(columns, mean - 2.5 * sd, mean + 2.5 * sd, strict=True):
         assert isinstance(column, NumericColumn)
         assert (column.low, column.high) == (float(f"{low:.0e}"), float(f"{high:.0e}"))
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_digits])
+def test_bundled_rows_are_those_that_scikit_learn_loads(load):
+    bunch, source = load(), tabular_datasets.load_tabular(load.__name__.removeprefix("load_"))
+    *features, label = source.train.columns.values()
+    np.testing.assert_array_equal(np.transpose(features), bunch.data)
+    assert list(map(str, label)) == [str(bunch.target_names[target]) for target in bunch.target]
 
 
 def test_an_unknown_name_lists_those_that_exist():

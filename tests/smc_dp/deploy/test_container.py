@@ -12,6 +12,7 @@ import pytest
 import yaml
 from support import compose
 from support.organisations import CHARGED_ONCE, entries, loaded, organisations
+from support.pages import write_program
 from support.relays import free_port, without_server
 
 SITES = ("north", "south", "west")
@@ -42,11 +43,11 @@ def test_the_first_block_builds_the_image_from_the_checkout() -> None:
 @pytest.mark.slow
 def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path) -> None:
     address = f"tls://127.0.0.1:{free_port()}"
-    with loaded(tmp_path / "door") as program, organisations(tmp_path, ("home",), program) as made:
+    with loaded(tmp_path / "door") as program, organisations(tmp_path, ("home",)) as made:
         home = made["home"]
         docker = home.folder / "bin" / "docker"
-        docker.write_text(f'#!/bin/sh\nexec {sys.executable} {compose.__file__} "$@"\n')
-        docker.chmod(0o755)
+        write_program(docker, f'#!/bin/sh\nexec {sys.executable} {compose.__file__} "$@"\n')
+        write_program(home.folder / "bin" / "smc-dp", program)
         shutil.copy(compose.CONTAINER / "compose.yaml", home.folder)
         try:
             for block in BLOCKS[1:]:

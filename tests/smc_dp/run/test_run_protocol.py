@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import stat
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -108,6 +111,21 @@ def test_linear_algebra_of_a_simulation_has_one_thread_and_afterwards_as_many_as
         run_protocol(FEDERATION, out=tmp_path / "run", progress=lambda *_: heard.append(blas_threads()), **QUICK)
         assert max(map(max, heard)) == 1 < max(before)
         assert blas_threads()[: len(before)] == before
+
+
+LOADED_LATER = """
+from threadpoolctl import threadpool_info
+from smc_dp.run.simulation import one_thread
+with one_thread():
+    import scipy.optimize
+    print({found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"})
+"""
+
+
+@pytest.mark.slow
+def test_a_library_that_is_loaded_in_a_simulation_has_one_thread_too() -> None:
+    known = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    assert subprocess.run([sys.executable, "-c", LOADED_LATER], env=known, capture_output=True).stdout == b"{1}\n"
 
 
 def test_identities_and_views_are_really_looked_at(tmp_path: Path) -> None:
