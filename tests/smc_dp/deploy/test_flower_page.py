@@ -177,9 +177,10 @@ def test_the_page_leads_to_one_release_at_every_site(tmp_path: Path, tmp_path_fa
     with (
         loaded(tmp_path / "flower", programs / "python3", LOADS, runs) as flower,
         loaded(tmp_path / "door") as program,
-        organisations(tmp_path, EVERYBODY, program) as everybody,
+        organisations(tmp_path, EVERYBODY) as everybody,
     ):
         for one in everybody.values():
+            write_program(one.folder / "bin" / "smc-dp", program)
             for name in PROGRAMS:
                 write_program(one.folder / "bin" / name, flower)
         for name, count in zip(PARTIES, (600, 450, 300), strict=True):
