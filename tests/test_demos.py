@@ -6,6 +6,7 @@ import os
 import runpy
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,8 @@ def test_the_lists_above_name_demos_that_exist():
 @pytest.mark.parametrize("demo", [marked(demo) for demo in DEMOS])
 def test_the_demo_runs_and_agrees_with_itself(tmp_path, monkeypatch, capsys, demo):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path.parent))  # where folders of tests are, which may be in memory
+    monkeypatch.setattr(tempfile, "tempdir", None)
     if demo in NEEDS_NATS:
         code, out = run_with_forks(tmp_path, monkeypatch, capsys, demo)
         assert "is killed in sum" in out

@@ -8,6 +8,7 @@ it, and so the parties together see pi_2.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import factorial
 from types import MappingProxyType
 
 from protocols import pathak2010
@@ -24,7 +25,7 @@ from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
 from smc_dp.attacks.sessions import draw_secrets, run_program
 
-_PARTIES = 7
+_PARTIES = 5
 _CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {
         as_published.PLAIN_BLINDING.name: (
@@ -79,5 +80,5 @@ ATTACK = describe_attack(
         _attacked(as_published.PROGRAM, "as published, r encrypted", " with a fresh encryption of r"),
         _attacked(pathak2010.PROGRAM, "hardened", ""),
     ),
-    chance=1 / 5040,  # of naming one permutation of seven
+    chance=1 / factorial(_PARTIES),  # of naming one permutation
 )

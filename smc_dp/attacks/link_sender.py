@@ -7,6 +7,7 @@ sender is P_j. Charlie, who made pi_2 and finds the place of the smallest, then 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import factorial
 
 from protocols import pathak2010
 from protocols.arithmetic.permutation import Permutation
@@ -19,7 +20,7 @@ from protocols.runtime.session import Program
 from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.sessions import draw_secrets, run_program, variant_names
 
-_PARTIES = 7
+_PARTIES = 5
 
 
 def guess_pi1(charlie: View, parties: Sequence[str], rng: Stream) -> Permutation:
@@ -56,5 +57,5 @@ def _attacked(program: Program) -> Variant:
 ATTACK = describe_attack(
     "link-sender",
     variants=(_attacked(as_published.PROGRAM), _attacked(pathak2010.PROGRAM)),
-    chance=1 / 5040,  # of naming one permutation of seven
+    chance=1 / factorial(_PARTIES),  # of naming one permutation
 )
