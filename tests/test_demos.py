@@ -21,7 +21,7 @@ SLOW = {
     *{"plan_first.py", "separate_processes.py", "three_hospitals.py", "with_scikit_learn.py"},
 }
 # In a process of their own; the others run in that of the test, where most of what they import is loaded already.
-ALONE = {"audit_a_run.py", "epsilon_curve.py", "separate_processes.py"}
+ALONE = {"epsilon_curve.py", "separate_processes.py"}
 NEEDS_A9A = {"epsilon_curve.py"}
 NEEDS_NATS = {"federation_on_one_machine.py"}
 # A site of one's own takes more lines than a simulation; so do files as three systems write them, and three panels.
