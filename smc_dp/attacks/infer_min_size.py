@@ -101,16 +101,16 @@ def _is_near(estimate: float, n: int) -> bool:
 
 
 def _smallest(rng: Stream) -> tuple[int, tuple[int, ...]]:
-    """Draw a size, and return it with the model of as many hundreds of rows, which the noise hides in any case."""
+    """Draw a size, and return it with the model of so many rows."""
     n = round(exp(log(FEWEST) + rng.below(1 << 53) / (1 << 53) * log(MOST / FEWEST)))
-    return n, _model(n // 100 * 100, 0)
+    return n, _model(n, 0)
 
 
+@cache
 def _other_models() -> tuple[tuple[int, ...], ...]:
     return tuple(_model(n, seed) for seed, n in enumerate(_OTHER_SIZES, start=1))
 
 
-@cache
 def _model(n: int, seed: int) -> tuple[int, ...]:
     return tuple(model_of(adult_like_rows(max(MOST, *_OTHER_SIZES), seed).take(np.arange(n)), LAM))
 
