@@ -38,7 +38,7 @@ class Secret(UndecidableNumber):
         return []
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Box:
     """Ciphertext under the key with this n; `plain` is its content without what was raised to unknowns.
 

@@ -21,7 +21,7 @@ FormKind: TypeAlias = Literal["input", "coin", "randomiser", "product"]
 Number: TypeAlias = Union[int, "Form"]
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Symbol:
     """Unknown in [low, high]; `owner` is the role that drew it.
 
@@ -42,7 +42,7 @@ class Symbol:
     refused: list[str] = field(default_factory=list, repr=False)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Form(UndecidableNumber):
     """Linear form: constant plus sum of coefficient times unknown.
 

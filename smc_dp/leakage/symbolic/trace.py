@@ -25,7 +25,7 @@ def message_values(message: Message) -> Iterator[Any]:
         yield from value if isinstance(value, tuple | list | Words) else (value,)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sent:
     """Message on its way, with the public name of its sender's stage.
 
