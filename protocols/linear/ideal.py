@@ -36,16 +36,17 @@ from protocols.linear.parameters import MASK_SEED_BYTES, Parameters
 from protocols.linear.values import OpenedRow, PartyInput, Submitted
 from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.pathak2010.noisy_sum_claims import agrees, all_smallest, compared, everybody, inputs, noisy_sum, outcomes
-from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, View
+from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, View, numbered
 
 NO_MEMBER = "none of them"
 NOT_A_MEMBER = 2  # in place of the number of a row's owner: no epk that the coalition knows
 
-ASSUMPTIONS = (
-    "that computational Diffie-Hellman is hard on curve25519, and its square form on edwards25519; that HKDF, SHA-256 "
-    "and SHA-512 are like random oracles and AES-128 under a public key is like a random permutation; that ChaCha20, "
-    "ChaCha20-Poly1305, X25519 links and the commitments (SHA-256) are as strong as they are held to be; that the "
-    "randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true randomness"
+ASSUMPTIONS = numbered(
+    "computational Diffie-Hellman is hard on curve25519, and its square form on edwards25519",
+    "HKDF, SHA-256 and SHA-512 are like random oracles, and AES-128 under a public key is like a random permutation",
+    "ChaCha20, ChaCha20-Poly1305, X25519 links and the commitments (SHA-256) are as strong as they are held to be",
+    "the randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true "
+    "randomness",
 )
 
 

@@ -59,27 +59,27 @@ from protocols.pathak2010.noisy_sum import SIZE_BITS
 from protocols.pathak2010.noisy_sum_claims import agrees, compared, everybody, inputs, noisy_sum, outcomes
 from protocols.pathak2010.parameters import MAX_KEY_BITS, PERMUTATION_SEED_BYTES, SIGMA, Parameters
 from protocols.pathak2010.values import PartyInput
-from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials
+from protocols.runtime.claims import Claim, Hygiene, Inputs, Mask, Model, Readings, Trials, numbered
 
 DRY_RUN_KEY_BITS, SHORTER_KEY_BITS = 512, 384  # three slots and two
 _RING_BITS = 64  # of the small session
 
-ASSUMPTIONS = (
-    "that Paillier (DCR), DGK, X25519, ChaCha20-Poly1305, HKDF, SHA-256 (commitments) and SHAKE-256 (which makes h) "
-    "are as strong as they are held to be; that the randomness of the operating system and its expansion "
-    "(ChaCha20, HMAC-SHA-256) cannot be told from true randomness"
+_STRENGTH = (
+    "Paillier (DCR), DGK, X25519, ChaCha20-Poly1305, HKDF, SHA-256 (commitments) and SHAKE-256 (which makes h) are as "
+    "strong as they are held to be",
+    "the randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true "
+    "randomness",
 )
-
-
 SHORT_EXPONENTS_ASSUMPTION = (
-    f"; that discrete logarithms with exponents of {paillier.SHORT_BITS} bits stay hard modulo Paillier keys, so that "
-    "randomisers with such exponents cannot be told from uniform ones without the key (full exponents do not need this)"
+    f"discrete logarithms with exponents of {paillier.SHORT_BITS} bits stay hard modulo Paillier keys (short exponents "
+    "then give randomisers that look uniform without the key; full exponents do not need this)"
 )
+ASSUMPTIONS = numbered(*_STRENGTH)
 
 
 def assumed(p: Parameters) -> str:
     """Return the assumptions of the claim beside `distance`."""
-    return ASSUMPTIONS if p.exponents == "full" else ASSUMPTIONS + SHORT_EXPONENTS_ASSUMPTION
+    return ASSUMPTIONS if p.exponents == "full" else numbered(*_STRENGTH, SHORT_EXPONENTS_ASSUMPTION)
 
 
 def place_of_smallest(sizes: Sequence[int], ties: Sequence[int]) -> int:

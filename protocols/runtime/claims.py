@@ -321,6 +321,11 @@ class Claim:
         return self.trials is not None and self.trials.claimed(p, names)
 
 
+def numbered(*assumed: str) -> str:
+    """Return the assumptions of a claim as one list in words."""
+    return "that " + "; ".join(f"({number}) {what}" for number, what in enumerate(assumed, 1))
+
+
 def stage_result(view: View, kind: type[V]) -> V:
     """Return the result of this kind of a stage of this role; raise ValueError where there is none."""
     return first_instance(view.results, kind, view.name)

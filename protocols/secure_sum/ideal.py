@@ -39,6 +39,7 @@ from protocols.runtime.claims import (
     Readings,
     Trials,
     Unknown,
+    numbered,
 )
 from protocols.runtime.message import Message
 from protocols.secure_sum import complaints, dealing, graph, leakage_model, masks
@@ -55,13 +56,7 @@ _STRENGTH = (
     "randomness",
     "if nobody may drop out, the masks by ChaCha20 cannot be told from true randomness either",
 )
-
-
-def _numbered(*assumed: str) -> str:
-    return "that " + "; ".join(f"({number}) {what}" for number, what in enumerate(assumed, 1))
-
-
-ASSUMPTIONS = _numbered("the corrupted participants are fixed from the start", *_STRENGTH)
+ASSUMPTIONS = numbered("the corrupted participants are fixed from the start", *_STRENGTH)
 
 
 def assumptions(p: Parameters) -> str:
@@ -69,13 +64,13 @@ def assumptions(p: Parameters) -> str:
     if not p.degree:
         return ASSUMPTIONS
     if not p.D:
-        return _numbered(
+        return numbered(
             "Charlie and these parties are semi-honest",
             "the choice of these parties was fixed before the randomness of the sparse graph and does not depend on it "
             f"(in this graph each party shares masks with {p.degree} neighbours)",
             *_STRENGTH,
         )
-    return _numbered(
+    return numbered(
         "Charlie and these parties are semi-honest",
         "the choice of these parties, and of those that drop out, was fixed before the randomness of the sparse graph "
         f"and does not depend on it (in this graph each party shares masks with {p.degree} neighbours, {p.T} of whom "

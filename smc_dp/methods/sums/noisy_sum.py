@@ -206,8 +206,7 @@ def check_announced_rows(n: int, announced: AnnouncedRows) -> None:
 
 def row_cap_caveat(announced: AnnouncedRows) -> str:
     """Return the caveat of every method with a cap on numbers of rows."""
-    most = announced.most_rows
-    return f"Each party must have from 1 to {most:,} rows, and everybody knows that it has."
+    return f"Everybody knows that each party has from 1 to {announced.most_rows:,} rows."
 
 
 def released_rows_caveats(threat_model: ThreatModel) -> Iterator[str]:

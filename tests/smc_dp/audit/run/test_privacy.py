@@ -214,7 +214,7 @@ def test_the_epsilon_of_a_proper_run_must_be_the_one_that_follows(made):
 def test_the_statistical_distance_is_that_of_the_records_own_parameters(made):
     evidence = unmarked(made.evidence())
     noise_statement = evidence.release["privacy"]["caveats"][-1]
-    assert "It assumes that Paillier (DCR)" in noise_statement
+    assert "It assumes that (1) Paillier (DCR)" in noise_statement
     assert noise_statement.endswith("by a statistical distance of at most 2^-42.4.")  # K = 3: 3 pairs, 44 tie bits
     for flattering in (
         noise_statement.replace("2^-42.4", "2^-64.0"),
