@@ -154,7 +154,9 @@ def faults_in(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
         if isinstance(cause, InputError):
             yield from (fault.within(place) for fault in cause.faults)
         elif found["type"] == "missing":
-            yield InputFault("document.missing", place=place)
+            needed = _keys_at(kind, found["loc"], required=True)
+            wanted = f", wanted a section with at least {', '.join(needed)}" if needed else ""
+            yield InputFault("document.missing", {"wanted": wanted}, place)
         elif found["type"] == "extra_forbidden":
             *path, key = found["loc"]
             known = _keys_at(kind, path)
@@ -165,8 +167,8 @@ def faults_in(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
             yield InputFault("document.wrong_value", fields, place)
 
 
-def _keys_at(kind: type[Document], path: Iterable[PathStep]) -> tuple[str, ...]:
-    """Return the keys of the section at this path; none where the schema does not name one section."""
+def _keys_at(kind: type[Document], path: Iterable[PathStep], *, required: bool = False) -> tuple[str, ...]:
+    """Return the (required) keys of the section at this path; none where the schema does not name one section."""
     wanted: Any = kind
     for step in path:
         if isinstance(step, str):
@@ -176,7 +178,9 @@ def _keys_at(kind: type[Document], path: Iterable[PathStep]) -> tuple[str, ...]:
         if len(sections) != 1:
             return ()
         wanted = sections[0]
-    return tuple(field.alias or name for name, field in wanted.model_fields.items())
+    return tuple(
+        field.alias or name for name, field in wanted.model_fields.items() if field.is_required() or not required
+    )
 
 
 def _wanted(kind: str, about: Mapping[str, Any]) -> str:

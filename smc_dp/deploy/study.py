@@ -355,7 +355,7 @@ class JointStudy(RunSettings):
             for key in [key for key in said if key not in wanted]:
                 yield InputFault("study.unknown_setting", {"key": shown(key), "wanted": listed}, f"{section}: ")
             missing = [key for key in wanted if wanted[key] and key not in said]
-            yield from (InputFault("document.missing", place=f"{section}: {key}: ") for key in missing)
+            yield from (InputFault("document.missing", {"wanted": ""}, f"{section}: {key}: ") for key in missing)
             if missing and section in complete:
                 complete.remove(section)
         read = {section: {key: v for key, v in said.items() if v is not None} for section, said in sections.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from protocols.crypto.identity import Identity
 from smc_dp.core.documents import parse_document
 from smc_dp.core.errors import Fault, UnfitError
 from smc_dp.data.file_format import FileFormat
-from smc_dp.deploy.site_policy import SitePolicy
+from smc_dp.deploy.site_policy import SiteLimits, SitePolicy
 from smc_dp.deploy.study import JointStudy
 from smc_dp.run.budget_charge import charge_of_run
 
@@ -165,3 +166,11 @@ def test_policies_that_say_something_else_are_refused(said: str) -> None:
     with pytest.raises(UnfitError) as caught:
         parse_document(SitePolicy, said, "policy")
     assert [(fault.place, fault.code) for fault in caught.value.faults] == [WRONG[said]]
+
+
+@pytest.mark.parametrize(("said", "keys"), [("", {"max_epsilon", "max_delta"}), ("[limits]\nmax_delta = 0", set())])
+def test_what_a_missing_section_needs_is_said(said: str, keys: set[str]) -> None:
+    with pytest.raises(UnfitError) as caught:
+        parse_document(SitePolicy, said, "policy")
+    named = re.findall(r"\w+", str(caught.value.faults[0].fields["wanted"]))
+    assert keys == {field for field in SiteLimits.model_fields if field in named}
