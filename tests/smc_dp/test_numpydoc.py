@@ -5,7 +5,9 @@ from __future__ import annotations
 import doctest
 import inspect
 import re
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -141,7 +143,8 @@ WITH_EXAMPLES = [name for name in PUBLIC if "Examples" in sections(PUBLIC[name])
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in WITH_EXAMPLES]
 )
-def test_the_examples_give_what_is_printed(name: str) -> None:
+def test_the_examples_give_what_is_printed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # examples leave their folders behind
     test = doctest.DocTestParser().get_doctest(str(PUBLIC[name].__doc__), {}, name, None, None)
     said_otherwise: list[str] = []
     result = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(test, out=said_otherwise.append)
