@@ -15,7 +15,7 @@ class Span:
 
     A row that is not new, and whatever lies in the span, is a combination of new rows in exactly one way. So which rows
     are new, and these combinations, depend on nothing but the linear relations among the rows. `last`: columns that are
-    solved for where a row has no others left, so `other_rank` is the rank of all other columns by themselves.
+    solved for where a row has no others left, so `last_rank` is the rank of what the span has in these columns alone.
     """
 
     def __init__(self, last: Set[Hashable] = frozenset()) -> None:
@@ -24,14 +24,9 @@ class Span:
         self._count = 0
 
     @property
-    def rank(self) -> int:
-        """Number of new rows."""
-        return len(self._pivots)
-
-    @property
-    def other_rank(self) -> int:
-        """Rank of the rows without the columns that come last."""
-        return sum(pivot not in self._last for pivot in self._pivots)
+    def last_rank(self) -> int:
+        """Rank of those members of the span that have nothing but columns that come last."""
+        return sum(pivot in self._last for pivot in self._pivots)
 
     def add(self, row: SpanRow) -> Combination | None:
         """Append a row; return None if it is new, else its combination of the new rows before it."""

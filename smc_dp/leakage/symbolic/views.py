@@ -85,8 +85,11 @@ class SymbolicView:
         `known`: those that can be computed.
         """
         given = [self.unknown(form) for form in result]
-        every = self._learnt.inputs_alone + self._learnt.beside(given)
-        return every - _rank(chain(given, map(self.unknown, known)), every)
+        every = self._learnt.inputs_alone(given)
+        made, rows = Span(self._learnt.inputs), chain(given, map(self.unknown, known))
+        while made.last_rank < every and (row := next(rows, None)) is not None:  # these make no more than every sum
+            made.add(row)
+        return every - made.last_rank
 
     def gives(self, recipe: Recipe, form: Form) -> bool:
         """Return whether a recipe of a view that looks the same computes this form here."""
@@ -127,7 +130,8 @@ class _Learnt:
 
     def __init__(self, view: SymbolicView) -> None:
         self._view = view
-        self._span = Span(frozenset(view.trace.inputs.values()))
+        self.inputs = frozenset(view.trace.inputs.values())
+        self._span = Span(self.inputs)
         self._met = set(view.known)  # and every unknown in a row
         self.joined = view.trace.joins
         self.rows: list[Form] = []
@@ -155,15 +159,12 @@ class _Learnt:
         found = self.combination(form)
         return None if found is None else self._recipe(found, form)
 
-    @property
-    def inputs_alone(self) -> int:
-        """Number of independent sums of private inputs, and of nothing else, that the rows give."""
-        return self._span.rank - self._span.other_rank
-
-    def beside(self, rows: Iterable[Mapping[Symbol, int]]) -> int:
-        """Return how many of these are no combination of the rows and of those before them."""
+    def inputs_alone(self, more: Iterable[Mapping[Symbol, int]]) -> int:
+        """Return the number of independent sums of private inputs, and of nothing else, that the rows and more give."""
         span = self._span.copy()
-        return sum(span.add(row) is None for row in rows)
+        for row in more:
+            span.add(row)
+        return span.last_rank
 
     def has(self, form: Form) -> bool:
         """Return whether all of the form's value can be computed."""
@@ -317,14 +318,6 @@ def _exponents(view: SymbolicView, product: Sequence[tuple[Box, Any]], seen: Set
                 return []
             found[id(base)] = found.get(id(base), 0) + k * int(c * whole)
     return [k for k in found.values() if isinstance(k, Form) and view.unknown(k)]
-
-
-def _rank(rows: Iterable[Mapping[Symbol, int]], most: int) -> int:
-    """Return the rank of the rows, which is at most that; no row is asked for once it is reached."""
-    span, left = Span(), iter(rows)
-    while span.rank < most and (row := next(left, None)) is not None:
-        span.add(row)
-    return span.rank
 
 
 def _add(total: dict[str, Any], named: Mapping[str, Any], factor: Any) -> None:

@@ -29,6 +29,17 @@ from tests.support.refusals import refused
 WORLD = World(((1, 0), (1, 0)), (0, 1))
 
 
+def test_a_release_with_a_coin_in_it_hides_no_sum_beside_it() -> None:
+    run = trace()
+    x, y, *_ = map(Form.of, run.inputs.values())
+    coin = Form.of(Symbol("r", 0, 1, "coin", "P2"))
+    view = SymbolicView(run, frozenset(), given=[Form.of(x + y), coin])
+    assert view.sums([], [Form.of(x + y + coin)]) == 1  # which the release does not give
+    assert view.sums([], [Form.of(x + y)]) == view.sums([Form.of(x + y)], [Form.of(x + y + coin)]) == 0
+    assert view.sums([], [Form.of(x + y + coin), coin]) == 0
+    assert view.sums([], [x]) == 1
+
+
 def tape() -> Tape:
     return Tape(WORLD, ("pi_1", "pi_2"), ("n_1", "n_2"), role="P1")
 
