@@ -17,7 +17,6 @@ from types import MappingProxyType
 from typing import IO, Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from protocols.arithmetic.rng import Stream
 from protocols.crypto.identity import Identity
@@ -27,6 +26,7 @@ from protocols.runtime.actor import Actor, Greetings
 from protocols.runtime.observer import Observer
 from protocols.runtime.simulate import DropOutAfter, MakeActors, Setting, SpendingListener
 from smc_dp.core.errors import InputError, InputFault, shown
+from smc_dp.core.threads import one_thread
 from smc_dp.core.writing import open_scratch, refuse_existing
 from smc_dp.data.federation import Federation, Rows, check_labelled_rows
 from smc_dp.data.partition import check_names
@@ -62,16 +62,6 @@ from smc_dp.run.threshold import HALF, Threshold
 _LOG = logging.getLogger(__name__)
 HearProgress: TypeAlias = Callable[[str, int, int], None]
 """Function that is called with what goes on, how much of it is done, and of how much; the next part begins anew."""
-
-
-def one_thread() -> threadpool_limits:
-    """Limit linear algebra to one thread, until the end of a `with`.
-
-    Several wait for each other by running, and each product of a role is so small that they do little else.
-    """
-    import scipy.linalg  # noqa: F401 (a limit holds for libraries that are loaded, and it has one of its own)
-
-    return threadpool_limits(1)
 
 
 class SimulationOptions(TypedDict, total=False):

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from threadpoolctl import threadpool_limits
 from typing_extensions import Protocol, runtime_checkable
 
 from protocols.arithmetic.rng import Stream
 from smc_dp.core.errors import InputError
+from smc_dp.core.threads import one_thread
 from smc_dp.data.federation import Federation, Rows
 from smc_dp.data.load_pool import Pool
 from smc_dp.data.partition import partition_pool
@@ -90,9 +90,7 @@ def group_by_training(cells: Sequence[GridCell]) -> list[list[GridCell]]:
 
 def run_cells(pool: Pool, cells: Sequence[GridCell], insecure_seed: int | None) -> list[TaskOutcome]:
     """Return the outcomes of one group of cells; an exception in a cell is its outcome."""
-    import scipy.linalg  # noqa: F401 (a limit holds for libraries that are loaded, and it has one of its own)
-
-    with threadpool_limits(1):
+    with one_thread():
         try:
             federation, test = partition_pool(pool, cells[0].setting.deal, GRID_PARTITION_SEED + cells[0].repeat)
         except Exception as error:  # reported with the cell's parameters

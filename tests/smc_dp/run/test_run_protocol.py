@@ -115,7 +115,7 @@ def test_linear_algebra_of_a_simulation_has_one_thread_and_afterwards_as_many_as
 
 LOADED_LATER = """
 from threadpoolctl import threadpool_info
-from smc_dp.run.simulation import one_thread
+from smc_dp.core.threads import one_thread
 with one_thread():
     import scipy.optimize
     print({found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"})

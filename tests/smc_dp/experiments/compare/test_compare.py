@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.repetitions import with_slow
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from smc_dp.data.load_pool import load_pool
 from smc_dp.data.partition import Partition, partition_pool
@@ -298,10 +299,18 @@ def test_local_classifiers_are_trained_once_for_all_methods_that_start_from_them
 
 
 def test_a_trial_has_the_accuracy_and_the_area_that_its_model_says(monkeypatch):
-    monkeypatch.setattr(LinearModel, "accuracy_and_auc", lambda model, rows: (0.75, 0.5))
+    threads = set()
+
+    def measured(*_):
+        threads.update(found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas")
+        return 0.75, 0.5
+
+    monkeypatch.setattr(LinearModel, "accuracy_and_auc", measured)
     plan = replace(PLAN, entries=(WSUM,), repeats=1)
-    (outcome,) = task.run_cells(load_pool(PLAN.settings[0].dataset), plan.cells()[:1], 1)
+    with threadpool_limits(2, "blas"):
+        (outcome,) = task.run_cells(load_pool(PLAN.settings[0].dataset), plan.cells()[:1], 1)
     assert {(trial.accuracy, trial.auc) for trial in outcome.trials} == {(0.75, 0.5)}
+    assert threads == {1}  # each cell is one of many, on a core of its own
 
 
 def descendants(pid: int) -> set[int]:
