@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -49,6 +50,18 @@ def test_constants_only_grow_as_mu_shrinks() -> None:
     third = Fraction(1, 3)
     assert logistic_constants(third).W >= logistic_constants(math.nextafter(float(third), 1.0)).W
     assert logistic_constants(Fraction(1, 2)) == logistic_constants(0.5)
+
+
+@pytest.mark.slow
+def test_G_is_the_longest_difference_on_the_whole_grid_and_its_slack() -> None:
+    angles, peak = np.linspace(0, np.pi, 6001), scipy.special.lambertw(1 / math.e).real  # of t sigmoid(-t)
+    for mu in np.logspace(-5, 2, 50).tolist():
+        W, G = dataclasses.astuple(logistic_constants(mu))
+        margins = W * np.cos(angles)
+        lengths = np.where(margins > 1 + peak, peak / margins, scipy.special.expit(-margins))
+        above, below = lengths * np.exp(1j * angles), lengths * np.exp(-1j * angles)
+        longest = max(np.abs(u - below[k:]).max() for k, u in enumerate(above))
+        assert math.isclose(G, min(2, math.sqrt(longest**2 + (W + 2) * angles[1])), rel_tol=1e-11)
 
 
 def gradient_difference(parameters: Array, W: float) -> Array:
