@@ -25,7 +25,7 @@ from protocols.runtime.session import Program
 from smc_dp.attacks.attack import AttackOutcome, StepCode, Variant, describe_attack
 from smc_dp.attacks.sessions import draw_secrets, run_program
 
-_PARTIES = 6
+_PARTIES = 7
 _CODE: Mapping[str, tuple[StepCode, ...]] = MappingProxyType(
     {
         as_published.PLAIN_BLINDING.name: (

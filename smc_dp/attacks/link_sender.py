@@ -20,7 +20,7 @@ from protocols.runtime.session import Program
 from smc_dp.attacks.attack import StepCode, Variant, describe_attack
 from smc_dp.attacks.sessions import draw_secrets, run_program, variant_names
 
-_PARTIES = 6
+_PARTIES = 7
 
 
 def guess_pi1(charlie: View, parties: Sequence[str], rng: Stream) -> Permutation:
