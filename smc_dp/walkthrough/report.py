@@ -41,21 +41,23 @@ HOW_TO_READ = (
     "stands at the first step that it is about. The notes of the protocol, NOTES.md, say more.",
     "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. A "
     "ciphertext stands in square brackets. The number after it is its content, which only the named holders of the key "
-    "can read.",
+    "can read. A field that is called public needs no secrecy, even if it is sent to one participant only.",
     "A step ends with what is known after it: which secrets of the others each participant can work out, and each "
-    "coalition whose members share all that they saw. It is shown only where it has changed.",
+    "coalition whose members share all that they saw. It is shown only where it has changed. It is about all secret "
+    "permutations and orders of the sizes, and not about the numbers of this session alone.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
-SAME_TEXT = "The text under step {number} above is about this step, too."
+SAME_TEXT = "The text at the step {number} before is about this step, too."
 AGAIN = "The same kinds of messages as in step {number} ({stage}), with new values. The text there is about both."
 IS_WRONG = "What is wrong with it as published, and what fixes it"
 FIXED_NOTES = (
     'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'
 )
 ATTACKS_FOLLOW = (
-    "After the steps come attacks. Each is tried twice: on a flawed protocol (as it was published, or with a rule left "
-    "out), and on the protocol that this program uses instead."
+    "After the steps come attacks. Each is tried where it succeeds: on the protocol as it was published or with a rule "
+    "left out, or on this protocol where the weakness has no fix. For comparison it is tried where it should fail: on "
+    "the protocol with the fix, on another method, or with nothing to find."
 )
 HOW_KNOWN = (
     "The knowledge after each step is computed. The program's own code of each participant runs on symbols in place of "
