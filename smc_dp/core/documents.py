@@ -168,14 +168,17 @@ def faults_in(kind: type[Document], error: ValidationError) -> Iterator[Fault]:
 
 
 def _keys_at(kind: type[Document], path: Iterable[PathStep], *, required: bool = False) -> tuple[str, ...]:
-    """Return the (required) keys of the section at this path; none where the schema does not name one section."""
+    """Return the keys of the section at this path; none where the schema does not name one section.
+
+    `required`: those that a section needs which is missing; none where it is a list of sections that is missing.
+    """
     wanted: Any = kind
     for step in path:
         if isinstance(step, str):
             fields = {field.alias or name: field.annotation for name, field in wanted.model_fields.items()}
             wanted = fields.get(step)
         sections = [one for one in (wanted, *get_args(wanted)) if isinstance(one, type) and issubclass(one, Document)]
-        if len(sections) != 1:
+        if len(sections) != 1 or (required and get_origin(wanted) is list):
             return ()
         wanted = sections[0]
     return tuple(
