@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -32,7 +33,7 @@ with socket.socket(socket.AF_UNIX) as asked:
     sys.exit(int(asked.recv(9)))
 """
 _SERVER = """\
-import ast, fcntl, gc, os, signal, socket, sys, traceback
+import ast, contextlib, fcntl, gc, os, signal, socket, sys, traceback
 {loads}
 gc.freeze()
 with socket.socket(socket.AF_UNIX) as door:
@@ -46,6 +47,8 @@ with socket.socket(socket.AF_UNIX) as door:
             fcntl.fcntl(asked, fcntl.F_SETOWN, os.getpid())  # whoever kills the client kills this fork
             fcntl.fcntl(asked, fcntl.F_SETSIG, signal.SIGKILL)
             fcntl.fcntl(asked, fcntl.F_SETFL, os.O_ASYNC)
+            with contextlib.suppress(BlockingIOError):
+                asked.recv(1, socket.MSG_DONTWAIT), os._exit(1)  # it was killed before that, for it says nothing more
             place, known, sys.argv = ast.literal_eval(told.decode())
             for number, opened in enumerate(open_files):
                 os.dup2(opened, number)
@@ -87,14 +90,14 @@ def loaded(
     server = _SERVER.format(loads=loads, runs=runs)
     with subprocess.Popen(
         [str(python), "-P", "-c", server, str(address)], cwd="/", env={}, stdout=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL, process_group=0,
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         try:
             yield _CLIENT.format(address=str(address))
         finally:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)  # forks as well, where a test failed before it ended them
 
 
 @dataclass
