@@ -103,6 +103,13 @@ def test_a_mutant_is_refused_by_the_rule_that_should(mutant: str) -> None:
     assert all(str(fault).isprintable() for fault in caught.value.faults)
 
 
+def test_a_missing_list_of_sections_is_not_called_a_section() -> None:
+    with pytest.raises(UnfitError) as caught:
+        parse_document(JointStudy, 'format = "smc-dp study 2"\n', "study")
+    wanted = {fault.place: fault.fields["wanted"] for fault in caught.value.faults}
+    assert (wanted["parties: "], wanted["curator: "] != "") == ("", True)
+
+
 OTHER_MUTANTS = {
     "short keys": (by_curator, "3072", "512", "key_bits.too_short"),
     "keys called test keys": (
