@@ -15,9 +15,9 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "compare 0": cite_notes(
             _PACKAGE,
             _WHERE,
-            "Each prime of the key is found by counting up its cofactor, which need not be prime. ... The comparison "
-            "is for semi-honest participants: a holder with a malformed key could learn bits of the chooser's masked "
-            "input.",
+            "Each prime of the key is 2 u v k + 1 with primes u and v. The factor k is counted up until the whole is "
+            "prime; k itself need not be prime. ... The comparison is for semi-honest participants: a holder with a "
+            "malformed key could learn bits of the chooser's masked input.",
         ),
         "compare 1": cite_notes(
             _PACKAGE,

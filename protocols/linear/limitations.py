@@ -157,26 +157,27 @@ LIMITATIONS = (
     ),
     Limitation(
         "Charlie together with parties learns in each session whether one of them is the smallest, and so whether the "
-        "smallest size of the rest is below theirs. Sessions in which a member's size changes reveal the smallest "
-        "size of the rest. Sessions with ties reveal how many are tied. Noise does not prevent this: it follows from "
-        "the sizes alone, which the privacy of records does not protect."
+        "smallest size of the rest is below theirs. If a member's size changes from session to session, they find "
+        "the smallest size of the rest. If sizes are equal, several sessions show how many are. Noise prevents none "
+        "of this, because it protects records and not sizes."
     ),
     Limitation(
         "A malicious P_1 can put noise that it knows, or none, into the result and so learn the exact sum. In each "
-        "session it can also learn log2(K+1) bits of its choice about all sizes. Nobody notices either."
+        "session it can also learn the value of a function of all sizes, of its choice, with K+1 values. Nobody "
+        "notices, unless the value is the one at which Charlie refuses."
     ),
     Limitation(
         "A malicious Charlie can change which party is selected. With that party he learns the exact sum, or compares "
         "the size of any party with a number of his choice, once a session."
     ),
     Limitation(
-        "A Charlie that sends an inconsistent Extension reduces the search for Delta to about 2^65 guesses, each of "
-        "some hashes (a thousand for 1,000 parties); with Delta it learns all sizes and, with one known noise, every "
-        "noise and the exact sum (the check of Keller, Orsini and Scholl would prevent it)."
+        "If Charlie sends an inconsistent Extension, he needs about 2^65 guesses to find Delta, each of some hashes (a "
+        "thousand for 1,000 parties). With Delta he learns all sizes and, with one known noise, every noise and the "
+        "exact sum. The check of Keller, Orsini and Scholl would prevent this."
     ),
     Limitation(
-        "The order of equal sizes is drawn anew in each session. Charlie with such a party can stop sessions "
-        "until that party is selected. He then learns the exact sum. "
+        "The order of equal sizes is drawn anew in each session. If Charlie works with one of the parties that have "
+        "the smallest size, he can stop sessions until that party is selected. He then learns the exact sum. "
         "Investigate a refused session; do not simply repeat it."
     ),
     Limitation(

@@ -30,23 +30,24 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         ),
         "transfer 1": _said(
             1,
-            "It draws Delta (128 bits, the first one 1) and sends R_i = r_i B + Delta_i A, when r_1 A ... r_128 A are "
-            "made: a product that fails is a refusal.",
+            "P_1 draws Delta (128 bits, the first one 1) and sends R_i = r_i B + Delta_i A for each bit Delta_i. "
+            "Before that it computes r_1 A ... r_128 A, and refuses an A for which one of these products fails.",
         ),
         "transfer 2": _said(
             2, "Charlie extends: his choice bits are those of b_1 ... b_K, and l = ceil(log2 K) coins c.", "L5"
         ),
         "transfer 3": _said(
             3,
-            "P_1 garbles the search for the smallest (n_j, rho_j xor c), rho a uniform permutation. A bit of a_j, and "
-            "one of rho_j, turns a label of zero round.",
+            "P_1 draws a uniform permutation rho and garbles the search for the smallest pair (n_j, rho_j xor c). "
+            "Where a bit of a_j or of rho_j is 1, it swaps the two labels of the wire.",
             "L1",
         ),
         "3": _said(
             3,
-            "The l labels that the winner's place would have if it were j, in a row and hashed, are tag and key of "
-            "row j: epk_j and r_j + s, s uniform. Rows are sorted by tags. Nothing is decoded. Charlie evaluates, "
-            "hashes, finds his tag or refuses, and takes PRG(kappa) off: x_C = eta_j* + s.",
+            "P_1 locks epk_j and r_j + s, s uniform, for each j: tag and key are hashes of the l labels that the "
+            "winner's place would have if it were j, one after the other. It sorts the locked rows by tags. Charlie "
+            "evaluates the circuit, hashes the labels that he gets, and finds his tag or refuses. He opens that row "
+            "and subtracts PRG(kappa_j*): x_C = eta_j* + s. Nobody decodes a label.",
             "L3",
         ),
         "4": _said(
@@ -58,8 +59,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         ),
         "5": _said(
             5,
-            "All publish share, opening, and the Go that they read. A reader who adds the shares makes Go again from "
-            "them, and refuses if one differs.",
+            "All publish their share, its opening, and the Go that they received. A reader computes Go again from all "
+            "shares and openings, and refuses them if any published Go differs. Otherwise he adds up the shares.",
             "L7",
         ),
     }
@@ -67,18 +68,31 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
 
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
+        "dimension": "number of weights in a model",
+        "ring_bits": "the published sum is computed modulo 2**ring_bits",
+        "ring_degree": "number k of neighbours on the ring with whom a party shares masks; all, if there are no more",
+        "size_bits": "a number of rows has at most this many bits",
         "K": "number of parties",
         "n_j, w_j, eta_j": "number of rows, model and noise of party P_j",
         "j*": "party with the fewest rows (the winner), whose noise is selected",
         "a_j, b_j": "halves of n_j, for P_1 and for Charlie: n_j = a_j xor b_j",
-        "garbler, evaluator": "P_1, which encrypts a circuit gate by gate; Charlie, who computes with it",
-        "label": "key that stands for one bit in the encrypted circuit. The label of 1 is that of 0 xor Delta, a "
-        "secret number of P_1, the same for all bits",
+        "garbler, evaluator": "P_1, which encrypts a circuit gate by gate (garbles it); Charlie, who computes with it",
+        "label": "key that stands for one bit of a wire in the garbled circuit. Each wire has two labels",
+        "Delta": "secret number of P_1. The labels of 0 and 1 of a wire differ by it: one is the other xor Delta",
         "oblivious transfer": "way in which Charlie gets the labels of his bits, and P_1 does not learn the bits",
-        "rho": "random order of parties with equal sizes",
+        "A, B, R_i": "points of an elliptic curve: with them 128 transfers begin, in which P_1 is the one who chooses, "
+        "namely the bits of Delta. Charlie extends these to a transfer for each of his own bits",
+        "rho, c": "random order of parties with equal sizes, from P_1; random bits of Charlie, which change that order",
         "row": "here, the noise of a party, encrypted. Where rows are counted, they are rows of data",
+        "e_j, epk_j, kappa_j": "secret and public half of a key that P_j uses once; key of its row, which Charlie can "
+        "compute from epk_j",
+        "PRG": "ChaCha20, which makes as many random numbers from a key as are needed",
+        "s": "random vector that P_1 adds to all rows, so that Charlie does not see the noise",
+        "tag, key": "hashes of the labels for the place of one party. P_1 locks the row of that party: it encrypts it "
+        "with the key and puts the tag beside it. Charlie finds his tag, and opens that row",
+        "x_C": "what Charlie adds to the sum: the selected noise plus s",
         "hubs": "P_1 and Charlie, who share masks with all; the others share masks with k neighbours on a ring",
-        "mask": "random numbers that two participants share: one adds them and the other subtracts them",
+        "mask": "random numbers, made from a seed that two participants share: one adds them, the other subtracts them",
         "digest, commitment": "fingerprint of data; value that fixes a share without showing it",
     }
 )

@@ -88,12 +88,13 @@ def _noise_and_sum(p: Parameters, views: tuple[View, ...], published: Mapping[st
 
 LIMITATIONS = (
     Limitation(
-        "One malicious party removes all noise: it enters no rows, or few, and no noise. Everybody then has the exact "
-        "sum of all weights. If it enters noise that it chose itself, it alone has the exact sum."
+        "One malicious party removes all noise: it claims few rows or none, and enters a noise of zero. Everybody then "
+        "has the exact sum of all weights. If it enters noise that it chose itself, it alone has the exact sum."
     ),
     Limitation("A malicious Charlie removes all noise too: he selects none. He or a party can also spoil the result."),
     Limitation(
-        "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights.",
+        "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. The "
+        "protocol does not tell the party that it is the smallest, but the result often shows it.",
         BY_SMALLEST,
     ),
     Limitation(
@@ -127,6 +128,6 @@ LIMITATIONS = (
     ),
     Limitation(
         "A participant counts as a member of the coalition if its state is read before its own part is over. The state "
-        "holds its weights, the size and the noise that are not used yet, and the keys of its links."
+        "holds its weights, the keys of its links and, until they are used, its size and its noise."
     ),
 )

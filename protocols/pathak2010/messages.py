@@ -35,7 +35,7 @@ EVERY_PAIR = (PARTY >> PARTY) | (PARTY >> CURATOR) | (CURATOR >> PARTY)
 
 @message("setup 1", (PARTY >> CURATOR) | (CURATOR >> PARTY))
 class PaillierKey(Message):
-    """Public key, with the proof that it may be used. xi goes from P_1 to Charlie, zeta from Charlie to each party."""
+    """Public key of xi, from P_1 to Charlie, or of zeta, from Charlie to each party, with a proof that it is valid."""
 
     n: Annotated[int, public("modulus")]
     proof: Annotated[Vector, public("modulus"), Times("proof_points")]

@@ -117,24 +117,37 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
 
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
-        "K, d": "number of parties, and of weights in a model",
+        "dimension": "number d of weights in a model",
+        "key_bits": "length of the Paillier and DGK keys",
+        "ring_bits": "the published sum is computed modulo M = 2**ring_bits",
+        "comparison": "a tournament needs K - 1 comparisons of sizes; all-pairs, the paper's way, needs K(K - 1)/2",
+        "exponents": "length of the random exponents in ciphertexts, short or full: see [N10]",
+        "sigma": "a blinded number is this many bits longer than what it hides, so that it tells next to nothing of it",
+        "size_bits": "a number of rows has at most this many bits",
+        "tie_bits": "random bits that a party appends to its number of rows: see [N2]",
+        "K": "number of parties",
         "n_j, w_j, eta_j": "number of rows, model and noise of party P_j",
+        "n": "without an index, the modulus of a public key",
         "a_j, b_j": "additive shares of n_j, for the parties and for Charlie",
         "xi, zeta": "homomorphic encryption (Paillier) under the key of the parties, and under Charlie's key: products "
         "of ciphertexts decrypt to sums",
         "pi_1, pi_2": "secret permutations: of the parties, unknown to Charlie; of Charlie, unknown to the parties",
         "r, a~, b~": "Charlie's blinding numbers; the shares after blinding and both permutations",
         "slot": "place of a party after pi_1; in a packed ciphertext, the place of one number",
+        "packed": "a packed ciphertext holds several numbers side by side",
         "u, v": "vectors with 1 at the party with the fewest rows and 0 elsewhere: u in the order after both "
-        "permutations, v in the order of the parties",
+        "permutations, v in the order of the parties. In a comparison u is a small prime, and its plaintexts are "
+        "numbers modulo u",
         "psi, s": "selected noise, encrypted; mask that P_1 adds to it",
         "w^s": "mean of the models with the noise, so that K w^s is the published sum",
         "randomiser, h_s": "random factor of a ciphertext; public number whose powers are such factors",
-        "L', M": "bits of a share of a size; 2**64, modulus of the published sum",
-        "holder, chooser": "Charlie and P_1 in a comparison of x and y: the holder has the key and learns the answer",
+        "L'": "bits of a share of a size",
+        "holder, chooser": "Charlie and P_1 in a comparison: the holder has the key and learns the answer",
+        "x, y": "numbers that are compared: the chooser has x, the holder y. They are what each has of the difference "
+        "of two sizes, without the top bit",
         "[y_i], [c_i]": "encrypted bits of y; encrypted numbers of which one is zero if the answer is yes, blinded by "
         "the chooser",
-        "delta_a": "random bit of the chooser, which decides whether yes means x < y or x > y",
+        "delta_a": "random bit of the chooser, which decides whether yes means x <= y or the opposite",
         "grid": "numbers are rounded to multiples of a fixed step, such as 2**-40, and computed with as integers",
     }
 )

@@ -103,7 +103,7 @@ class Protection:
 _IN_WORDS = MappingProxyType(
     {
         "public": "public",
-        "masked": "like random numbers to the receiver",
+        "masked": "random, as far as the receiver can see",
         "shared": "a secret of sender and reader",
         "encrypted": "a ciphertext ({key})",
         "returned": "a ciphertext ({key}), sent to the owner of the key",

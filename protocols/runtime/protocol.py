@@ -58,7 +58,7 @@ class Protocol:
     `program`: its roles and messages. `model`: its model for audits of the code. `claim`: its security claim, None for
     a protocol that is kept for its flaws. `limits`: bounds of a run. `public_verification`: what anybody can verify, if
     anything. `conversation`: messages in advance, from which the cost follows. `sentences`: citations of its paper or
-    its notes for each step. `symbols`: what their letters and words mean, for somebody who reads these alone.
+    its notes for each step. `symbols`: meanings of their letters and words, and of parameters.
     """
 
     program: Program

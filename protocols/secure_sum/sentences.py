@@ -61,10 +61,18 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
 
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
-        "K, t, D": "numbers of parties, of those that may collude with Charlie, and of those that may drop out",
-        "Q (quorum), T (threshold)": "number of signatures that a list of survivors (parties that have not dropped "
-        "out) needs; number of shares that open a secret",
+        "colluders": "number t of parties that may collude with Charlie",
+        "dropouts": "number D of parties that may drop out",
+        "quorum": "number Q of signatures that a list of survivors (parties that have not dropped out) needs",
+        "threshold": "number T of shares that open a secret",
         "honest": "number of honest parties whose noise the privacy guarantee counts",
+        "sums": "the sums of the session, each in blocks of integers",
+        "numbers": "number of integers in all sums",
+        "ring_bits": "all numbers are computed modulo 2**ring_bits",
+        "verifiable": "whether Charlie publishes what he added up, so that anybody can do it again",
+        "output": "curator: Charlie receives the masked inputs; shares: they are published, and there is no Charlie",
+        "degree": "number of parties with whom each shares masks; 0 for all",
+        "K": "number of parties",
         "z_j": "numbers of party P_j plus its noise",
         "mask": "random numbers that hide z_j. P_j shares one mask with each other party: one of the two adds it and "
         "the other subtracts it, so that it cancels in the sum. It also has one mask of its own, made from its seed",

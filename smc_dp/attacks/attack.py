@@ -63,7 +63,7 @@ class MeasuredAttack:
 
     `when`: a clause with the conditions under which it works. `chance`: the rate of success of a guess. `uses_keys`: it
     runs a protocol with keys of a given length, on which no attack here depends. `reading`: what the numbers mean,
-    where not plain. `noted`: the heading in the protocol's notes about the step, where `flaw` names no note.
+    where not plain.
     """
 
     name: str
@@ -79,7 +79,6 @@ class MeasuredAttack:
     chance: float = 0.0
     uses_keys: bool = True
     reading: str = ""
-    noted: str = ""
 
     @property
     def attacked(self) -> tuple[Variant, ...]:

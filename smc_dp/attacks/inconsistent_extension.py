@@ -238,13 +238,13 @@ _AT_1000 = search_costs(1000)
 ATTACK = describe_attack(
     "inconsistent-extension",
     variants=(
-        _attacked("some columns", "Charlie flips a choice in some columns", tuple(FLIPPED_COLUMNS)),
-        _attacked("all alike", "Charlie sends the extension that is due", ()),
+        _attacked("columns that differ", "Charlie flips a choice in some columns", tuple(FLIPPED_COLUMNS)),
+        _attacked("columns alike", "Charlie sends the extension that is due", ()),
     ),
     chance=2.0**-BITS_EACH,
     uses_keys=False,
     bits=BITS_EACH,
-    given_bits=127 - 2 * BITS_EACH,
+    searched=2 * BITS_EACH,
     guesses=_AT_1000["guesses"],
     hashes=_AT_1000["hashes"],
     with_memory=_AT_1000["with memory"],

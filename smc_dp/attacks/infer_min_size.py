@@ -132,6 +132,7 @@ ATTACK = describe_attack(
     # A constant c is near for n from c/(1 + _TOLERANCE) to c/(1 - _TOLERANCE), whatever c is.
     chance=log((1 + _TOLERANCE) / (1 - _TOLERANCE)) / log(MOST / FEWEST),
     within=_TOLERANCE,
+    deviation=1 / sqrt(ADULT_DIMENSION),
     fewest=FEWEST,
     most=MOST,
     epsilon=float(EPSILON),

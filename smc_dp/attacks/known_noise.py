@@ -62,8 +62,8 @@ def _attacked(program: Program, name: str, about: str) -> Variant:
 ATTACK = describe_attack(
     "known-noise",
     variants=(
-        _attacked(MALICIOUS_PROGRAM, "own rows", "P_1 locks its own row at every place"),
-        _attacked(linear.PROGRAM, "as agreed", "P_1 locks the rows that it was sent"),
+        _attacked(MALICIOUS_PROGRAM, "own row everywhere", "P_1 locks its own row at every place"),
+        _attacked(linear.PROGRAM, "rows as sent", "P_1 locks the rows that it was sent"),
     ),
     uses_keys=False,
 )

@@ -28,10 +28,10 @@ _RULE = (
     "is a measurement of this attack, and no proof that there is none better."
 )
 AS_PUBLISHED, RULES_BROKEN = "as published", "attacked"
-IN_ITS_PLACE, CONTROL = "what stands here in its place", "the control"
+IN_ITS_PLACE, CONTROL = "with the fix, or another method", "the control"
 NO_FIX = (
-    "Inside the paper's design there is no fix: the attack is known to succeed against {versions} as well, which "
-    "compute the same result. To prevent it, the parties have to compute another result, such as a secure sum."
+    "Inside the paper's design there is no fix: the attack succeeds against {versions} as well. To prevent it, the "
+    "parties have to compute another result, such as a secure sum."
 )
 TRIALS = "Successes in trials from fresh randomness"
 _HEADINGS = ("run against", "outcome", "succeeded", "95 % interval", "by mere guessing")
@@ -93,37 +93,42 @@ def _section(
     facts = FactList(
         (
             ("Flaw as published" if attack.is_of_publication else "Flaw", attack.flaw),
-            ("Attacker", f"{attack.attacker}. Its knowledge: only {attack.takes}"),
+            ("Attacker", attack.attacker),
+            ("Knowledge used", attack.takes),
             ("Success", attack.success),
             ("When it works", attack.when),
             *more,
         )
     )
     reading = (Prose(attack.reading),) if attack.reading else ()
-    said = tuple(map(Prose, step_notes(attack)))
+    notes = tuple(map(Prose, step_notes(attack)))
     return Section(
         f"{attack.name}: {attack.breaks}",
         (
             facts,
             Section(f"How {attack.name} goes", (Bullets(attack.steps, numbered=True),)),
-            Section(f"Result of {attack.name}", (*figured, *reading)),
+            Section(f"Result of {attack.name}", (*figured, *_without_fix(attack), *reading)),
             *_code(attack, results),
-            *((Section(f"{attack.name}: what is noted of the step", said, details=True),) if said else ()),
+            *((Section(f"{attack.name}: notes on the step", notes, details=True),) if notes else ()),
         ),
         new_sheet=True,
     )
 
 
+def _without_fix(attack: MeasuredAttack) -> tuple[PageBlock, ...]:
+    """Return a sentence that names the fixed protocols against which an attack on a publication succeeds as well."""
+    others = [v.about for v in attack.variants if v.no_fix_yet] if attack.is_of_publication else []
+    return (Prose(NO_FIX.format(versions=" and ".join(others))),) if others else ()
+
+
 def _code(attack: MeasuredAttack, results: dict[str, AttackResult]) -> tuple[PageBlock, ...]:
-    """Return the step on both sides; variants that succeed and are not shown are named."""
+    """Return the code of the step on both sides."""
     if not attack.attacked or not attack.fixed:
         return ()
     left, right = (AS_PUBLISHED, IN_ITS_PLACE) if attack.is_of_publication else (RULES_BROKEN, CONTROL)
     left, right = (f"{attack.name}: {side}" for side in (left, right))  # no two landmarks of a page have one name
     beside = SideBySide(_side(left, attack.attacked, results), _side(right, attack.fixed, results))
-    others = [v.about for v in attack.variants if v.no_fix_yet] if attack.is_of_publication else []
-    fix = (Prose(NO_FIX.format(versions=" and ".join(others))),) if others else ()
-    return (Section(f"{attack.name}: the step, and the code that runs", (*fix, beside), details=True),)
+    return (Section(f"{attack.name}: code of the step", (beside,), details=True),)
 
 
 def _side(heading: str, variants: Sequence[Variant], results: dict[str, AttackResult]) -> Section:
@@ -139,9 +144,10 @@ def _side(heading: str, variants: Sequence[Variant], results: dict[str, AttackRe
 
 
 def _rows(report: AttackReport) -> Iterator[tuple[str, ...]]:
-    """Yield a row under `_HEADINGS` for every variant."""
-    for variant in report.attack.variants:
-        m = report.results[variant.name]
+    """Yield a row under `_HEADINGS` for every variant that was measured."""
+    variants = {variant.name: variant for variant in report.attack.variants}
+    for m in report.measured:
+        variant = variants[m.variant]
         known = ", no fix inside this protocol" if m.no_fix_yet and m.outcome == "succeeds" else ""
         low, high = m.interval
         figures = (f"{m.successes} of {m.trials}", f"{low:.3f} to {high:.3f}", f"{m.chance:.3g}")

@@ -70,8 +70,8 @@ def _of_another(attack: MeasuredAttack, section: Section) -> Section:
 def _section(
     attack: MeasuredAttack, end: float, seconds: float, rng: Stream, progress: Callable[[str], None] | None
 ) -> Section:
-    seen = replace(attack, variants=(*attack.attacked, *attack.fixed))
-    if any(v.trials > FEWEST_TRIALS for v in seen.variants):
+    shown = (*attack.attacked, *attack.fixed)
+    if any(v.trials > FEWEST_TRIALS for v in shown):
         return without_numbers(
             attack,
             f"Not measured on this page, because it takes too long. To measure it: smc-dp lab attack {attack.name}",
@@ -80,8 +80,8 @@ def _section(
         why = f"Not measured on this page: its attacks have {seconds:g} s of processor time"
         return without_numbers(attack, f"{why}. To measure it: smc-dp lab attack {attack.name}")
     measured = []
-    for variant in seen.variants:
+    for variant in shown:
         if progress:
             progress(f"{attack.name} against {variant.name}")
         measured.append(measure(attack.name, variant.name, LEAST_TRIALS, rng))
-    return attack_section(AttackReport(seen, tuple(measured), SHORTEST_KEY_BITS if attack.uses_keys else None))
+    return attack_section(AttackReport(attack, tuple(measured), SHORTEST_KEY_BITS if attack.uses_keys else None))

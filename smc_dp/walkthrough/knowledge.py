@@ -14,7 +14,7 @@ from smc_dp.leakage.matrix_text import join_names, name_secret
 
 # In the order in which a sentence names them.
 LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
-    ("own", "drew, or helped to draw,"),
+    ("own", "drew (alone or with others)"),
     ("all", "can compute"),
     ("listed", "can compute a few numbers that include"),
     ("partly", "can partly work out"),
@@ -22,9 +22,9 @@ LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
 BEYOND_RESULT = " (*)"
 IN_SOME_CASES = "in some cases"
 CASES_NOTE = (
-    f'"{IN_SOME_CASES.capitalize()}" means: for some secret permutations and some orders of the sizes. The cases can '
-    "differ from secret to secret. A sentence without these words holds in all cases. A cell of a table shows the case "
-    "in which the coalition knows most."
+    f'"{IN_SOME_CASES.capitalize()}" means: for some secret permutations or some orders of the sizes, not for all. '
+    "Which these are can differ from secret to secret. A sentence without these words holds in all cases. A cell of a "
+    "table shows the case in which the coalition knows most."
 )
 SUBSETS_NOTE = (
     'A coalition knows all that a part of it knows. The lines under "What is known now" do not repeat this. '
@@ -77,7 +77,7 @@ class Knowledge:
         for row in self.rows(members):
             for secret, cell in row.cells.items():
                 known = found.get(secret, cell)
-                found[secret] = max(known, cell, key=lambda c: (c.beyond, LEVELS.index(c.level)))
+                found[secret] = max(known, cell, key=lambda c: (c.beyond, c.level == "own", LEVELS.index(c.level)))
         return found
 
     def known(self, members: Sequence[str]) -> tuple[Known, ...]:

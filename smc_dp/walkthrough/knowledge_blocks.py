@@ -16,13 +16,21 @@ NOTHING_NEW = "Nobody knows more than before this step."
 NOBODY_YET = "No message was sent. A coalition knows only what follows from its own inputs."
 WITH_ALL_SIZES = "A coalition that has all sizes knows the smallest."
 NAMING = "The name of a secret has a letter, the party's number, and in brackets its place among the party's numbers"
-MIXED = ("-/all", "two entries in a cell: the first holds for some of these secrets, the second for the others")
+SELECTED = (
+    (
+        "selected noise",
+        'the noise of the party with the fewest rows, which is in the result. Here "own" means that this party can be '
+        "a member",
+    ),
+    ("other noise", "the noise of every other party"),
+)
+MIXED = "two entries in a cell: the first holds for some of these secrets, the second for the others"
 LEFT_OUT = "A coalition that is not in a table can work out none of these secrets."
 CLAIMED = (
     (
         "claimed: yes",
         "the protocol promises that the coalition learns only the result, what follows from it and from its own "
-        "inputs, and what the last section allows",
+        'inputs, and what the last section allows. A "*" in such a line is something that the last section allows',
     ),
     (
         "claimed: no",
@@ -59,7 +67,7 @@ def knowledge_before(trace: KnowledgeTrace) -> Section:
         "What is known before the first message",
         (
             *(Prose(nobody_yet), Prose(SUBSETS_NOTE), *cases, *((table,) if table.rows else ())),
-            *(*_names(trace), Prose(LEFT_OUT), _signs(key), Prose(key.vectors), *readers_note, Prose(limits)),
+            *(*_names(trace), Prose(LEFT_OUT), _signs(key, trace), Prose(key.vectors), *readers_note, Prose(limits)),
         ),
     )
 
@@ -80,7 +88,7 @@ def knowledge_table(known: Knowledge) -> PageTable:
         for row, one in zip(rows, shown, strict=True)
         if {*one.values()} - _KNOWS_NOTHING
     )
-    return PageTable("Coalitions that can work out secrets of the others", headings, tuple(cells))
+    return PageTable("What coalitions know of secrets", headings, tuple(cells))
 
 
 def _shown(row: Row) -> Mapping[str, str]:
@@ -90,9 +98,15 @@ def _shown(row: Row) -> Mapping[str, str]:
     return sums | cells_by_secret(replace(row, states_result=False))
 
 
-def _signs(key: TableKey) -> FactList:
-    """Return the meaning of each sign in a table."""
-    pairs = (*key.signs.items(), MIXED, *CLAIMED)
+def _signs(key: TableKey, trace: KnowledgeTrace) -> FactList:
+    """Return the meaning of each sign and heading that a table of the page has."""
+    tables = [knowledge_table(known) for known in trace.knows]
+    cells = {cell for table in tables for row in table.rows for cell in row[1:-1]}
+    mixed = next((cell for cell in sorted(cells) if "/" in cell), "")
+    found = {heading for table in tables for heading in table.headings}
+    found |= {sign for cell in cells for sign in ("*" * ("*" in cell), *cell.replace("*", "").split("/"))}
+    pairs = [pair for pair in (*SELECTED, *key.signs.items()) if pair[0] in found]
+    pairs += [*([(mixed, MIXED)] if mixed else []), *CLAIMED]
     return FactList(tuple((sign, f"{meaning[0].upper()}{meaning[1:]}.") for sign, meaning in pairs))
 
 

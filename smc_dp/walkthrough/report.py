@@ -34,9 +34,11 @@ DRY_RUN_NOTICE = (
 )
 
 HOW_TO_READ = (
-    "A section is one step of the paper, or of the notes of the protocol. It begins with the messages, as a list and "
-    "as a picture. The picture has a lane for each participant and an arrow for each message. Everybody can read what "
-    "a dashed arrow sends.",
+    "A section is one step in which messages are sent. It has the number of the step in the text that is quoted in it. "
+    "A step without messages has no section of its own: its text stands with the step before or after it. Steps of the "
+    "set-up, and of building blocks that have a text of their own, are named after these.",
+    "A section begins with the messages, as a list and as a picture. The picture has a lane for each participant and "
+    "an arrow for each message. Everybody can read what a dashed arrow sends.",
     "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs. Each "
     "stands at the first step that it is about. The notes of the protocol, NOTES.md, say more.",
     "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. A "
@@ -45,6 +47,7 @@ HOW_TO_READ = (
     "A step ends with what is known after it: which secrets of the others each participant can work out, and each "
     "coalition whose members share all that they saw. It is shown only where it has changed. It is about all secret "
     "permutations and orders of the sizes, and not about the numbers of this session alone.",
+    "The result, or release, is what the protocol publishes or gives to its users at the end.",
 )
 DEPARTS = "Where the program departs from it, and why"
 BESIDE = "What the notes add"
@@ -55,9 +58,9 @@ FIXED_NOTES = (
     'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'
 )
 ATTACKS_FOLLOW = (
-    "After the steps come attacks. Each is tried where it succeeds: on the protocol as it was published or with a rule "
-    "left out, or on this protocol where the weakness has no fix. For comparison it is tried where it should fail: on "
-    "the protocol with the fix, on another method, or with nothing to find."
+    "After the steps come attacks, in sessions of their own. Each is tried where it succeeds: on the protocol as it "
+    "was published or with a rule left out, or on this protocol where the weakness has no fix. For comparison it is "
+    "tried where it should fail: on the protocol with the fix (hardened), on another method, or with nothing to find."
 )
 HOW_KNOWN = (
     "The knowledge after each step is computed. The program's own code of each participant runs on symbols in place of "
@@ -74,28 +77,29 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
     what = tuple(Prose(_first(sys.modules[module].__doc__)) for module in modules)
     worlds = f", {trace.worlds} worlds (secret permutations and orders of the sizes)" if trace.worlds > 1 else ""
     many = len(trace.settings) > 1
-    setting = (
-        f"the parameters above, the first of {len(trace.settings)} sets for which `smc-dp lab matrix` computes it"
-        if many
-        else "the parameters above"
-    )
     name = protocol.program.name
     worst = (
-        f" With other parameters a coalition can know more: smc-dp lab matrix {name} shows the worst of all."
+        f" With other parameters a coalition can know more. smc-dp lab matrix {name} computes its knowledge for "
+        f"{len(trace.settings)} sets of parameters, of which this is the first, and shows the worst."
         if many
         else ""
     )
-    symbols = (Section("Letters and words", (FactList(tuple(protocol.symbols.items())),)),) if protocol.symbols else ()
+    parameters = observed.session.parameters.as_dict()
+    meanings = tuple((letters, text) for letters, text in protocol.symbols.items() if letters not in parameters)
+    symbols = (Section("Letters and words", (FactList(meanings),)),) if meanings else ()
+    known = f"It is shown for {len(trace.parties)} parties{worlds} and the parameters above.{worst}"
     made = (
         f"Made by smc-dp {__version__}, command lab walkthrough.",
-        f"The knowledge was computed for {len(trace.parties)} parties{worlds} and {setting}.{worst}",
         "Quotations are from the papers named beside them, and from NOTES.md of the protocols.",
     )
     pages = tuple(_step(observed, trace, steps[: at + 1], left) for at in range(len(steps)))
     sections = (
         Section("What this is", what),
         Section("Who takes part", tuple(_participants(observed, trace.protocol))),
-        Section("How to read this page", (Bullets(HOW_TO_READ), Prose(HOW_KNOWN), Prose(ATTACKS_FOLLOW), *symbols)),
+        Section(
+            "How to read this page",
+            (Bullets(HOW_TO_READ), Prose(f"{HOW_KNOWN} {known}"), Prose(ATTACKS_FOLLOW), *symbols),
+        ),
         Section("Before the first message", (knowledge_blocks.knowledge_before(trace),)),
         Section("Step by step", (Walkthrough(f"{protocol.program.name}, step by step", pages),)),
         *more,
@@ -164,12 +168,12 @@ def _participants(observed: ObservedSession, protocol: Protocol) -> Iterator[Pag
     yield FactList(_alike(parts.items()))
     yield values.input_table(observed)
     agreed = (
-        (name, values.format_sums(x) if name == "sums" else values.format_parameter(x))
+        (name, values.format_sums(x) if name == "sums" else values.format_parameter(x), protocol.symbols.get(name, ""))
         for name, x in session.parameters.as_dict().items()
         if name != "parties"
     )
-    rows = tuple((name, text) for name, text in agreed if text)
-    yield PageTable("What all agreed on beforehand", ("parameter", "value"), rows)
+    rows = tuple(row for row in agreed if row[1])
+    yield PageTable("What all agreed on beforehand", ("parameter", "value", "meaning"), rows)
 
 
 def _alike(texts: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -186,7 +190,7 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
     yield Prose(
-        f"A coalition of the list below is allowed to learn {claim.simulated_from}. From that and the coalition's own "
+        f"A coalition of the list below is allowed to know {claim.simulated_from}. From that and the coalition's own "
         "inputs alone, an algorithm (the simulator) makes messages that look like those that the coalition sees. So "
         "the real messages tell the coalition nothing else. The list:"
     )

@@ -67,7 +67,7 @@ def test_what_is_from_the_notes_stands_there() -> None:
 
 def test_a_changed_word_and_a_note_that_is_not_there_are_noticed() -> None:
     said = PROTOCOLS["linear"].sentences
-    changed = {**said, "3": replace(said["3"], text=said["3"].text.replace("Nothing is decoded", "All is decoded"))}
+    changed = {**said, "3": replace(said["3"], text=said["3"].text.replace("Nobody decodes", "Somebody decodes"))}
     assert misquoted(changed) == ["3"]
     assert misquoted({**said, "4": replace(said["4"], notes=("L77",))}) == ["4"]
     with pytest.raises(LookupError, match=r"protocols\.linear has no note \[L77\]"):

@@ -57,6 +57,15 @@ def test_no_cell_is_empty_and_coalitions_that_know_nothing_of_others_are_left_ou
     assert [cell(t, ("charlie",), "sum") for t in with_sum][:4] == ["-", "-", "-", "all"]
 
 
+@pytest.mark.slow
+def test_noise_that_may_be_selected_counts_as_a_member_s_own() -> None:
+    """Of two parties either may be the smallest, and then the selected noise is its own."""
+    _, course = prepared("pathak2010")
+    last = knowledge_blocks.knowledge_table(course.knows[-1])
+    assert [cell(last, (name,), "selected noise") for name in course.parties] == ["own", "own"]
+    assert cell(last, ("P1", "charlie"), "selected noise") == "all*"
+
+
 def test_a_step_has_a_table_only_if_a_cell_has_changed() -> None:
     _, course = prepared("secure_sum")
     tables = [knowledge_blocks.knowledge_table(known) for known in course.knows]
@@ -82,8 +91,11 @@ def test_letters_of_secrets_and_signs_of_tables_are_explained(name: str, said: d
     assert other not in letters
     tables = [knowledge_blocks.knowledge_table(known) for known in course.knows]
     entries = {entry for table in tables for row in table.rows for text in row[1:-1] for entry in text.split("/")}
-    assert {entry.removesuffix("*") for entry in entries} | {"*" for entry in entries if "*" in entry} <= {*signs}
-    assert {"claimed: yes", "claimed: no", "-/all"} <= {*signs}
+    used = {entry.removesuffix("*") for entry in entries} | {"*" for entry in entries if "*" in entry}
+    headings = {heading for table in tables for heading in table.headings}
+    assert used <= {*signs}
+    assert {*signs} - used - headings == {"claimed: yes", "claimed: no", *(["-/all"] if name == "secure_sum" else [])}
+    assert ("selected noise" in signs) == (name == "pathak2010")
     assert (CASES_NOTE in texts) == (name == "pathak2010")
     assert (knowledge_blocks.STILL_READS in texts) == (name == "secure_sum")
 

@@ -12,7 +12,7 @@ from support.lectures import PARTIES, lecture_of, parts, prepare, prepared, show
 
 from protocols.programs import PROTOCOLS
 from protocols.runtime.citations import read_note
-from smc_dp.pages.blocks import Bullets, Drawing, PageTable, Quotation, Section
+from smc_dp.pages.blocks import Bullets, Drawing, FactList, PageTable, Quotation, Section
 from smc_dp.pages.html import html
 from smc_dp.walkthrough import sequence_diagram, values
 from smc_dp.walkthrough.dry_run import run_dry
@@ -43,6 +43,17 @@ def test_every_letter_stands_in_one_step_and_every_step_has_its_sentence(name: s
     sentences = {quoted.text: quoted for step in lesson if (quoted := known.protocol.sentences[step.number])}
     in_notes = {text for text, q in sentences.items() if any(text in read_note(q.package, label) for label in q.notes)}
     assert stated == [(text, quoted.source) for text, quoted in sentences.items() if text not in in_notes]
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_parameter_has_its_meaning_beside_its_value_and_not_among_the_letters(name: str) -> None:
+    (who,) = (section for section in lecture_of(name).sections if section.heading == "Who takes part")
+    agreed = {b.caption: b.rows for b in who.blocks if isinstance(b, PageTable)}["What all agreed on beforehand"]
+    assert all(meaning for _, _, meaning in agreed)
+    (read,) = (section for section in lecture_of(name).sections if section.heading.startswith("How to read"))
+    letters = {key for b in parts(read, "Letters and words") if isinstance(b, FactList) for key, _ in b.pairs}
+    assert "K" in letters
+    assert not letters & {parameter for parameter, _, _ in agreed}
 
 
 def test_a_step_that_comes_again_shows_new_values_and_its_texts_once() -> None:
