@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from support.organisations import loaded
@@ -31,6 +36,7 @@ LONG = {
     "own_exports.py": 110,
     "separate_processes.py": 131,
 }
+LONGEST = 600  # seconds
 HAS_A9A = (Path(os.environ.get("SMC_DP_DATA", "/nowhere")) / "a9a" / "a9a.gz").is_file()
 
 
@@ -39,13 +45,31 @@ def run(folder: Path, demo: str, *options: str) -> tuple[object, str]:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     variables = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "Agg", "PYTHONUTF8": "1"}
     command = [sys.executable, str(ROOT / "demos" / demo), *options]
-    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=variables, capture_output=True, text=True, timeout=LONGEST, check=False
+    )
     return done.returncode, done.stdout or done.stderr
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in this process where the block takes longer."""
+
+    def end(*_: object) -> NoReturn:
+        raise TimeoutError(f"longer than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def here(demo: str, *options: str) -> None:
     """Run the demo in this process, where what it imports is loaded already."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, at_most(LONGEST):
         patch.setattr(sys, "argv", [demo, *options])
         runpy.run_path(str(ROOT / "demos" / demo), run_name="__main__")
 
@@ -84,6 +108,11 @@ def marked(demo: str) -> object:
     found = ((pytest.mark.slow, SLOW), (needed, NEEDS_A9A), (without_server, NEEDS_NATS))
     marks = [mark for mark, demos in found if demo in demos]
     return pytest.param(demo, marks=marks)
+
+
+def test_a_demo_that_hangs_ends_with_the_test():
+    with pytest.raises(TimeoutError), at_most(1):
+        time.sleep(5)
 
 
 def test_the_lists_above_name_demos_that_exist():

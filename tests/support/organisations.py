@@ -33,7 +33,7 @@ with socket.socket(socket.AF_UNIX) as asked:
     sys.exit(int(asked.recv(9)))
 """
 _SERVER = """\
-import ast, contextlib, fcntl, gc, os, signal, socket, sys, traceback
+import ast, atexit, contextlib, fcntl, gc, os, signal, socket, sys, threading, traceback
 {loads}
 gc.freeze()
 with socket.socket(socket.AF_UNIX) as door:
@@ -63,6 +63,7 @@ with socket.socket(socket.AF_UNIX) as door:
                 code = ended.code or 0
             except BaseException:
                 code = traceback.print_exc() or 1
+            threading._shutdown(), atexit._run_exitfuncs()  # as at the end of a program: others' threads, then handlers
             sys.stdout.flush(), sys.stderr.flush()
             asked.send(b"%d" % code)
             os._exit(0)

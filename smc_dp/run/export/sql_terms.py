@@ -33,8 +33,8 @@ def literal(text: str) -> str:
 def number(value: float) -> str:
     """Return a number, with an exponent: DuckDB would take it for a decimal one without.
 
-    It has 17 digits where it needs them. The shortest text can lie almost halfway to the next double, and SQLite, which
-    rounds twice, then reads that one: a cell at the edge of a bin would count for the bin below.
+    It has 17 digits, without zeros at its end. The shortest text can lie almost halfway to the next double, and SQLite,
+    which rounds twice, then reads that one: a cell at the edge of a bin would count for the bin below.
     """
     text = f"{value:.17g}"
     text = text if "e" in text else f"{text}e0"

@@ -97,8 +97,8 @@ def harmless(found: Verdict) -> Verdict:
     if found.code == 2:
         assert found.out == ""
         *faults, end = found.err.split("\n")
-        assert (end, 1 <= len(faults) <= 51) == ("", True)  # of a file with many, fifty and how many more
-        assert all(fault.startswith("error: ") and len(fault) < 2000 for fault in faults)
+        assert (end, 1 <= len(faults) <= 4) == ("", True)  # one change has few faults: two are the most seen in 10,000
+        assert all(fault.startswith("error: ") and len(fault) < 1000 for fault in faults)  # 400 of a long file name
     for text in (found.out, found.err):
         assert all(character.isprintable() or character == "\n" for character in text)
     return found
