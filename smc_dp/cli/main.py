@@ -166,7 +166,7 @@ def _carry_out(argv: Sequence[str] | None) -> int:
     except ProtocolError as error:
         return _refuse(error, {}, 2, options_in_backquotes, as_json=as_json)
     except OSError as error:
-        return _fail(_said(str(error), error))
+        return _fail(_said(_of_system(error), error))
     except KeyboardInterrupt as error:
         print(_said("interrupted", error), file=sys.stderr)
         return _INTERRUPTED
@@ -241,6 +241,11 @@ def _of_wrong_use(error: Any) -> str:
     commands = ", ".join(context.command.commands)
     end = "" if message.endswith((".", "?")) else "."
     return f"{message}{end} The commands of {context.command_path}: {commands}."
+
+
+def _of_system(error: OSError) -> str:
+    """Return the file, if the error names one, and what the system says."""
+    return f"{error.filename}: {error.strerror}" if error.filename is not None and error.strerror else str(error)
 
 
 def _said(message: str, error: BaseException) -> str:

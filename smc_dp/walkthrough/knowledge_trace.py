@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from protocols.errors import LocalError
 from protocols.programs import Protocol
 from protocols.runtime.session import PUBLIC_NAME
+from smc_dp.core.errors import InputError
 from smc_dp.leakage.matrix import Cell, Matrix, Row, all_coalitions, coalition_rows
 from smc_dp.leakage.symbolic.engine import Gate, SymbolicRun
 from smc_dp.leakage.symbolic.form import symbols_of
@@ -76,10 +76,10 @@ def trace_knowledge(
 ) -> KnowledgeTrace:
     """Trace the knowledge in a protocol among so many parties, under a drop-out pattern.
 
-    Raises `LocalError` where the protocol's code cannot run over symbols.
+    Raises InputError for a protocol whose code cannot run over symbols.
     """
     if protocol.model.matrix_file:
-        raise LocalError("protocol.computes_with_bits", name=protocol.program.name)
+        raise InputError("protocol.computes_with_bits", name=protocol.program.name)
     runs = WorldRuns(protocol, protocol.model.sample(parties), pattern)
     every = tuple(all_coalitions(runs.names))
     worlds = list(dict.fromkeys(w for m in every for found, _ in runs.scenes(frozenset(m)) for w in found))

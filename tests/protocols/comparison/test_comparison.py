@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from support.toy import ACCEPT, dgk_key, opened_bit, uniformity
@@ -12,9 +12,10 @@ from support.toy import ACCEPT, dgk_key, opened_bit, uniformity
 from protocols.arithmetic.ring import Ring
 from protocols.arithmetic.rng import Stream
 from protocols.comparison import ideal, roles, steps
+from protocols.comparison.messages import DGK, ComparisonKey
 from protocols.comparison.parameters import Comparisons
-from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey, FreshBit
-from protocols.errors import LocalError
+from protocols.crypto.dgk import BitCiphertext, DgkPrivateKey, DgkPublicKey, FreshBit
+from protocols.errors import LocalError, PeerError
 from tests.support.refusals import refused
 
 LENGTH = 4
@@ -33,6 +34,12 @@ class Desk:
 
     async def receive(self, sender: str, kind: type) -> Any:
         return self.inbox.pop(0)
+
+    def admit(self, name: str, key: DgkPublicKey) -> None:
+        self.sent.append((name, key))
+
+    def refuse(self, sender: str, code: str, **fields: object) -> NoReturn:
+        raise PeerError(sender, code, (), **fields)  # type: ignore[arg-type]
 
 
 def finish(role: Coroutine[Any, Any, Any]) -> Any:
@@ -159,3 +166,24 @@ def test_parameters_are_read_back_and_no_others(plain: dict[str, Any], code: str
     assert Comparisons.from_dict(p.as_dict()) == p
     with refused(code, error=LocalError):
         Comparisons.from_dict(p.as_dict() | plain)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({}, ""),
+        ({"n": KEY.public.n >> 1 | 1, "g": 2, "h": 2}, "comparison_key.of_another_length"),
+        ({"n": KEY.public.n << 1 | 1}, "comparison_key.of_another_length"),
+        ({"g": 0}, "comparison_key.unusable"),
+    ],
+)
+def test_a_key_of_another_length_or_without_generators_is_not_admitted(change: dict[str, int], code: str) -> None:
+    key = KEY.public
+    desk, got = Desk(Stream.from_system()), ComparisonKey(**{"n": key.n, "g": key.g, "h": key.h} | change)
+    if not code:
+        assert roles.admit_key(desk, "holder", got, 256, key.u) == key  # type: ignore[arg-type]
+        assert desk.sent == [(DGK, key)]
+        return
+    with refused(code, error=PeerError):
+        roles.admit_key(desk, "holder", got, 256, key.u)  # type: ignore[arg-type]
+    assert desk.sent == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import os
@@ -170,6 +171,11 @@ def test_json_has_every_fault_with_its_code(folder, capsys):
     assert [line.removeprefix("error: ") for line in err.splitlines()] == [f["message"] for f in found["faults"]]
     assert [fault["fields"]["setting"] for fault in found["faults"][:2]] == ["lambda", "key_bits"]
     assert sorted(folder.rglob("*")) == before
+
+
+def test_what_the_system_refuses_is_one_line_that_begins_with_the_file(capsys):
+    assert main(["audit", "x" * 300]) == 2
+    assert capsys.readouterr().err == f"error: {'x' * 300}: {os.strerror(errno.ENAMETOOLONG)}\n"
 
 
 def test_an_interrupt_is_one_line_and_exit_code_130(folder, capsys, monkeypatch):
