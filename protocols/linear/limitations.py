@@ -163,8 +163,8 @@ LIMITATIONS = (
     ),
     Limitation(
         "A malicious P_1 can put noise that it knows, or none, into the result and so learn the exact sum. In each "
-        "session it can also learn the value of a function of all sizes, of its choice, with K+1 values. Nobody "
-        "notices, unless the value is the one at which Charlie refuses."
+        "session it can also learn the value of a function of all sizes, with K+1 values, that it puts into the gates. "
+        "Nobody notices, unless the value is the one at which Charlie refuses."
     ),
     Limitation(
         "A malicious Charlie can change which party is selected. With that party he learns the exact sum, or compares "

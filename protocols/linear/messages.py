@@ -22,7 +22,7 @@ class BoxKey(Message):
 
 @message("1", PARTY >> PARTY)
 class Submit(Message):
-    """Half of a party's size, its encrypted row with an ephemeral key, and the seed of its masks, all for P_1."""
+    """P_1's half of a party's size, the party's encrypted row with an ephemeral key, and the seed of masks with P_1."""
 
     a: Annotated[int, masked("size")]
     box: Annotated[bytes, public("digest")]
@@ -33,7 +33,7 @@ class Submit(Message):
 
 @message("1", PARTY >> CURATOR)
 class Share(Message):
-    """Other half of a party's size, and the seed of its masks with Charlie."""
+    """Charlie's half of a party's size, and the seed of the party's masks with him."""
 
     b: Annotated[int, masked("size")]
     seed: Annotated[bytes, shared("seed")]

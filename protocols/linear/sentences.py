@@ -59,8 +59,9 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         ),
         "5": _said(
             5,
-            "All publish their share, its opening, and the Go that they received. A reader computes Go again from all "
-            "shares and openings, and refuses them if any published Go differs. Otherwise he adds up the shares.",
+            "All publish their share, its opening, and the Go that they sent or received. A reader computes Go again "
+            "from all shares and openings, and refuses them if any published Go differs. Otherwise he adds up the "
+            "shares.",
             "L7",
         ),
     }
@@ -81,9 +82,10 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "Delta": "secret number of P_1. The labels of 0 and 1 of a wire differ by it: one is the other xor Delta",
         "oblivious transfer": "way in which Charlie gets the labels of his bits, and P_1 does not learn the bits",
         "A, B, R_i": "points of an elliptic curve: with them 128 transfers begin, in which P_1 is the one who chooses, "
-        "namely the bits of Delta. Charlie extends these to a transfer for each of his own bits",
+        "namely the bits of Delta. Charlie extends these to a transfer for each of his own bits. r_1 ... r_128 are "
+        "random numbers of P_1",
         "rho, c": "random order of parties with equal sizes, from P_1; random bits of Charlie, which change that order",
-        "row": "here, the noise of a party, encrypted. Where rows are counted, they are rows of data",
+        "row, r_j": "the noise of party P_j, encrypted. Where rows are counted, they are rows of data",
         "e_j, epk_j, kappa_j": "secret and public half of a key that P_j uses once; key of its row, which Charlie can "
         "compute from epk_j",
         "PRG": "ChaCha20, which makes as many random numbers from a key as are needed",

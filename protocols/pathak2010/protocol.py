@@ -7,7 +7,7 @@ from types import MappingProxyType
 from protocols.pathak2010 import PROGRAM, as_published, conversation_as_published, ideal
 from protocols.pathak2010.conversation import conversation
 from protocols.pathak2010.parameters import MAX_KEY_BITS
-from protocols.pathak2010.sentences import SENTENCES, SYMBOLS
+from protocols.pathak2010.sentences import SENTENCES, SYMBOLS, SYMBOLS_AS_PUBLISHED
 from protocols.runtime.protocol import KeyLimits, Limits, Protocol
 
 MAX_PARTIES, MAX_DIMENSION, MAX_RING_BITS = 1000, 100_000, 4096
@@ -26,5 +26,5 @@ AS_PUBLISHED = Protocol(
     None,
     conversation_as_published.conversation,
     SENTENCES,
-    SYMBOLS,
+    SYMBOLS_AS_PUBLISHED,
 )

@@ -121,10 +121,11 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "key_bits": "length of the Paillier and DGK keys",
         "ring_bits": "the published sum is computed modulo M = 2**ring_bits",
         "comparison": "a tournament needs K - 1 comparisons of sizes; all-pairs, the paper's way, needs K(K - 1)/2",
-        "exponents": "length of the random exponents in ciphertexts, short or full: see [N10]",
-        "sigma": "a blinded number is this many bits longer than what it hides, so that it tells next to nothing of it",
+        "exponents": "length of the random exponents in ciphertexts, short or full: see note [N10]",
+        "sigma": "a blinded number is at least this many bits longer than what it hides, and tells next to nothing of "
+        "it",
         "size_bits": "a number of rows has at most this many bits",
-        "tie_bits": "random bits that a party appends to its number of rows: see [N2]",
+        "tie_bits": "random bits that a party appends to its number of rows: see note [N2]",
         "K": "number of parties",
         "n_j, w_j, eta_j": "number of rows, model and noise of party P_j",
         "n": "without an index, the modulus of a public key",
@@ -143,11 +144,17 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "randomiser, h_s": "random factor of a ciphertext; public number whose powers are such factors",
         "L'": "bits of a share of a size",
         "holder, chooser": "Charlie and P_1 in a comparison: the holder has the key and learns the answer",
-        "x, y": "numbers that are compared: the chooser has x, the holder y. They are what each has of the difference "
-        "of two sizes, without the top bit",
+        "x, y": "numbers that are compared: x is the chooser's share of the difference of two sizes, y the complement "
+        "of the holder's share, both without the top bit",
         "[y_i], [c_i]": "encrypted bits of y; encrypted numbers of which one is zero if the answer is yes, blinded by "
         "the chooser",
         "delta_a": "random bit of the chooser, which decides whether yes means x <= y or the opposite",
         "grid": "numbers are rounded to multiples of a fixed step, such as 2**-40, and computed with as integers",
     }
+)
+
+# As published there are no tie bits, a share is no longer than its size, and nothing is blinded by longer numbers.
+SYMBOLS_AS_PUBLISHED: Mapping[str, str] = MappingProxyType(
+    {name: text for name, text in SYMBOLS.items() if name != "L'"}
+    | dict.fromkeys(("sigma", "tie_bits"), "not used by the steps as published")
 )

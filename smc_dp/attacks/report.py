@@ -10,7 +10,7 @@ from smc_dp.attacks.attack import CONFIDENCE, FAILS_BELOW, SUCCEEDS_ABOVE, Attac
 
 @dataclass(frozen=True)
 class AttackReport:
-    """Attack and its result against each variant.
+    """Attack and its result against each variant that was measured.
 
     `key_bits` is None where there are no keys.
     """

@@ -30,13 +30,14 @@ CLAIMED = (
     (
         "claimed: yes",
         "the protocol promises that the coalition learns only the result, what follows from it and from its own "
-        'inputs, and what the last section allows. A "*" in such a line is something that the last section allows',
+        "inputs, and what the last section allows",
     ),
     (
         "claimed: no",
         "the protocol promises nothing about the coalition, which does not mean that it learns anything",
     ),
 )
+ALLOWED = '. A "*" in such a line is something that the last section allows, or part of a permutation'
 STILL_READS = "Messages to a participant that dropped out count as read: it may read them when it is back."
 
 _KNOWS_NOTHING = frozenset({_LEVEL_MARKS["nothing"], "own"})
@@ -105,8 +106,14 @@ def _signs(key: TableKey, trace: KnowledgeTrace) -> FactList:
     mixed = next((cell for cell in sorted(cells) if "/" in cell), "")
     found = {heading for table in tables for heading in table.headings}
     found |= {sign for cell in cells for sign in ("*" * ("*" in cell), *cell.replace("*", "").split("/"))}
+    rows = [row for table in tables for row in table.rows]
+    found |= {f"claimed: {row[-1]}" for row in rows}
+    allowed = ALLOWED if any("*" in "".join(row[1:-1]) for row in rows if row[-1] == "yes") else ""
     pairs = [pair for pair in (*SELECTED, *key.signs.items()) if pair[0] in found]
-    pairs += [*([(mixed, MIXED)] if mixed else []), *CLAIMED]
+    pairs += [(mixed, MIXED)] if mixed else []
+    pairs += [
+        (sign, meaning + (allowed if sign == "claimed: yes" else "")) for sign, meaning in CLAIMED if sign in found
+    ]
     return FactList(tuple((sign, f"{meaning[0].upper()}{meaning[1:]}.") for sign, meaning in pairs))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 
 from protocols.programs import Protocol
 from protocols.runtime.citations import NOTES, read_note
@@ -34,9 +35,9 @@ DRY_RUN_NOTICE = (
 )
 
 HOW_TO_READ = (
-    "A section is one step in which messages are sent. It has the number of the step in the text that is quoted in it. "
-    "A step without messages has no section of its own: its text stands with the step before or after it. Steps of the "
-    "set-up, and of building blocks that have a text of their own, are named after these.",
+    "A section is one step in which messages are sent. Where the quoted text numbers its steps, it has the number of "
+    "that text. A step without messages has no section of its own: its text stands with the step before or after it. "
+    "Steps of the set-up and of building blocks (comparison, transfer) are named after these, and counted alone.",
     "A section begins with the messages, as a list and as a picture. The picture has a lane for each participant and "
     "an arrow for each message. Everybody can read what a dashed arrow sends.",
     "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs. Each "
@@ -79,13 +80,14 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
     many = len(trace.settings) > 1
     name = protocol.program.name
     worst = (
-        f" With other parameters a coalition can know more. smc-dp lab matrix {name} computes its knowledge for "
+        f" With other parameters a coalition can know more. `smc-dp lab matrix {name}` computes its knowledge for "
         f"{len(trace.settings)} sets of parameters, of which this is the first, and shows the worst."
         if many
         else ""
     )
-    parameters = observed.session.parameters.as_dict()
-    meanings = tuple((letters, text) for letters, text in protocol.symbols.items() if letters not in parameters)
+    parameters = observed.session.parameters
+    named = {*parameters.as_dict(), *(one.name for one in fields(parameters))}  # a dict may leave out a usual value
+    meanings = tuple((letters, text) for letters, text in protocol.symbols.items() if letters not in named)
     symbols = (Section("Letters and words", (FactList(meanings),)),) if meanings else ()
     known = f"It is shown for {len(trace.parties)} parties{worlds} and the parameters above.{worst}"
     made = (

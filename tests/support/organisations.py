@@ -33,8 +33,9 @@ with socket.socket(socket.AF_UNIX) as asked:
     sys.exit(int(asked.recv(9)))
 """
 _SERVER = """\
-import ast, atexit, contextlib, fcntl, gc, os, signal, socket, sys, threading, traceback
+import ast, atexit, contextlib, fcntl, gc, os, signal, socket, sys, threading, traceback, weakref
 {loads}
+weakref.finalize._registry.clear()  # or the first fork that ends would clean up what all use
 gc.freeze()
 with socket.socket(socket.AF_UNIX) as door:
     door.bind(sys.argv[1])

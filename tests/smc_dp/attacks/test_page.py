@@ -82,6 +82,13 @@ def test_without_a_fix_inside_the_design_the_page_says_where_else_it_succeeds() 
     assert not any("no fix" in text for text in said[1])
 
 
+def test_a_weakness_of_a_protocol_of_ours_is_none_of_a_paper_s_design() -> None:
+    ours = [attack for attack in attacks.ATTACKS.values() if not attack.is_of_publication]
+    assert any(v.no_fix_yet for attack in ours for v in attack.variants)
+    for attack in ours:
+        assert not any("design" in b.text for b in blocks_in(attack_section(came_to(attack))) if isinstance(b, Prose))
+
+
 def test_what_was_not_measured_has_no_numbers() -> None:
     section = without_numbers(attacks.ATTACKS["link-sender"], "Not measured here.")
     assert [b.text for b in blocks_in(section) if isinstance(b, Banner)] == ["Not measured here."]

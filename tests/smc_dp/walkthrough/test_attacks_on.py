@@ -79,3 +79,4 @@ def test_while_there_is_time_the_forms_that_are_shown_are_tried_and_no_others(mo
     assert re.findall("measure it: smc-dp lab attack ([a-z-]+)", told) == ["infer-min-size"]
     assert told.count("Outcome of the attack: succeeds") == 7
     assert told.count("the hardened protocol and the linear protocol as well") == 3  # remove, strip, infer
+    assert told.count("the hardened protocol as well") == 1  # charlie-and-one, which linear prevents

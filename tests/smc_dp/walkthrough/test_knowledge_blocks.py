@@ -80,6 +80,8 @@ def test_a_step_has_a_table_only_if_a_cell_has_changed() -> None:
     [
         ("secure_sum", {"z": "numbers with noise"}, "w"),
         pytest.param("pathak2010", {"n": "sizes", "eta": "noise"}, "z", marks=pytest.mark.slow),
+        pytest.param("pathak2010-as-printed-insecure", {"n": "sizes"}, "z", marks=pytest.mark.slow),
+        pytest.param("linear", {"n": "sizes"}, "z", marks=pytest.mark.slow),
     ],
 )
 def test_letters_of_secrets_and_signs_of_tables_are_explained(name: str, said: dict[str, str], other: str) -> None:
@@ -94,9 +96,13 @@ def test_letters_of_secrets_and_signs_of_tables_are_explained(name: str, said: d
     used = {entry.removesuffix("*") for entry in entries} | {"*" for entry in entries if "*" in entry}
     headings = {heading for table in tables for heading in table.headings}
     assert used <= {*signs}
-    assert {*signs} - used - headings == {"claimed: yes", "claimed: no", *(["-/all"] if name == "secure_sum" else [])}
-    assert ("selected noise" in signs) == (name == "pathak2010")
-    assert (CASES_NOTE in texts) == (name == "pathak2010")
+    rows = [row for table in tables for row in table.rows]
+    claims = {f"claimed: {row[-1]}" for row in rows}
+    assert {*signs} - used - headings == {*claims, *(["-/all"] if name == "secure_sum" else [])}
+    assert ("selected noise" in signs) == (name != "secure_sum")
+    allowed = any("*" in cell for row in rows if row[-1] == "yes" for cell in row)
+    assert (knowledge_blocks.ALLOWED in signs.get("claimed: yes", "")) == allowed
+    assert (CASES_NOTE in texts) == (name != "secure_sum")
     assert (knowledge_blocks.STILL_READS in texts) == (name == "secure_sum")
 
 

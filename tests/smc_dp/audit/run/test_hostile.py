@@ -91,13 +91,13 @@ def arguments(folders: Folders) -> list[str]:
     return [str(folders.run), "--views", str(folders.views), "--identities", str(identities)]
 
 
-def harmless(found: Verdict) -> Verdict:
-    """Whatever was put in, this is how it must end."""
+def harmless(found: Verdict, most: int = 4) -> Verdict:
+    """Whatever was put in, this is how it must end; `most`: faults. One change gave an audit two in 10,000 tries."""
     assert found.code in (0, 1, 2)
     if found.code == 2:
         assert found.out == ""
         *faults, end = found.err.split("\n")
-        assert (end, 1 <= len(faults) <= 4) == ("", True)  # one change has few faults: two are the most seen in 10,000
+        assert (end, 1 <= len(faults) <= most) == ("", True)
         assert all(fault.startswith("error: ") and len(fault) < 1000 for fault in faults)  # 400 of a long file name
     for text in (found.out, found.err):
         assert all(character.isprintable() or character == "\n" for character in text)
@@ -195,7 +195,7 @@ def test_a_prediction_from_a_hostile_folder(made, name, data):
     path.write_text(data.draw(changed(path.read_text())), errors="surrogatepass")
     table = folders.run.parent / "rows.csv"
     table.write_text("x0\n0.5\n")
-    harmless(command("predict", str(folders.run), "--data", str(table)))
+    harmless(command("predict", str(folders.run), "--data", str(table)), most=15)  # ten without all parameters
 
 
 # Bytes.
