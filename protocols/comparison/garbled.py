@@ -30,7 +30,7 @@ class Choices(Message):
 
 @message("transfer 2", CURATOR >> PARTY)
 class Extension(Message):
-    """U: the evaluator's choices, masked by pairs of seeds. The garbler knows one seed of each pair."""
+    """U: the evaluator's choices, masked with numbers from the first transfers. The garbler can make half of these."""
 
     u: Annotated[bytes, masked("extension")]
 

@@ -31,7 +31,7 @@ class Bits(Message):
 
 @message("compare 2", PARTY >> CURATOR)
 class Differences(Message):
-    """[c_i], blinded and shuffled: one for each bit, one more for x = y; delta is delta_a xor the chooser's top bit."""
+    """[c_i], blinded and shuffled: one for each bit, one more for x = y; delta: delta_a xor the chooser's top bit."""
 
     c: Annotated[tuple[BitCiphertext, ...], returned(DGK), Times("differences")]
     delta: Annotated[bool, masked("bit")]

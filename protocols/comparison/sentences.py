@@ -16,8 +16,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
             _PACKAGE,
             _WHERE,
             "Each prime of the key is 2 u v k + 1 with primes u and v. The factor k is counted up until the whole is "
-            "prime; k itself need not be prime. ... The comparison is for semi-honest participants: a holder with a "
-            "malformed key could learn bits of the chooser's masked input.",
+            "prime; k itself need not be prime. ... The comparison is for participants who follow the protocol: a "
+            "holder with a malformed key could learn bits of the chooser's masked input.",
         ),
         "compare 1": cite_notes(
             _PACKAGE,
@@ -28,8 +28,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         "compare 2": cite_notes(
             _PACKAGE,
             _WHERE,
-            "Only the holder learns the answer. It sees random non-zero numbers mod u, with at most one zero among "
-            "them at a random place. The zero is there with probability one half whatever x and y are, for the "
+            "Only the holder learns the answer. It sees random numbers mod u, none of them zero or one of them, at a "
+            "random place. The zero is there with probability one half whatever x and y are, for the "
             "chooser's random bit delta_a decides it.",
         ),
     }

@@ -1,5 +1,6 @@
-"""The linear path, a protocol for the sum of all weights plus the noise of the party with the smallest data set. Its
-cost grows in proportion to the number of parties, K.
+"""The linear protocol computes what the curator protocol of Pathak, Rane and Raj (2010) computes, by other messages:
+the sum of all weights plus the noise of the party with the fewest rows. Its cost grows in proportion to the number of
+parties, K. Charlie, the curator, is a helper without data.
 
 The functionality is that of `protocols.pathak2010`, by other means: halves of sizes, one garbled search for the
 smallest between P_1 and Charlie, whose labels open one row of noise, and masks that cancel. `messages.py` lists the
@@ -39,8 +40,8 @@ async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Run Charlie, the untrusted curator. He has no input. His outputs are his published share of the noisy sum and all
-    commitments.
+    """Run Charlie, the curator, who has no input and is not trusted with any. His outputs are his published share of
+    the noisy sum and all commitments.
     """
     keys = await me.stage(setup.curator, p)
     mine = await me.stage(submission.curator, p)

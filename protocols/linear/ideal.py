@@ -43,7 +43,8 @@ NOT_A_MEMBER = 2  # in place of the number of a row's owner: no epk that the coa
 
 ASSUMPTIONS = numbered(
     "computational Diffie-Hellman is hard on curve25519, and its square form on edwards25519",
-    "HKDF, SHA-256 and SHA-512 are like random oracles, and AES-128 under a public key is like a random permutation",
+    "HKDF, SHA-256 and SHA-512 are like random oracles, and AES-128 with a key that everybody knows is like a random "
+    "permutation",
     "ChaCha20, ChaCha20-Poly1305, X25519 links and the commitments (SHA-256) are as strong as they are held to be",
     "the randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true "
     "randomness",

@@ -138,7 +138,7 @@ LIMITATIONS = (
     ),
     Limitation(
         "The party with the smallest data set knows its own noise: it obtains the exact sum of all weights. The "
-        "protocol does not tell the party that it is the smallest. The party knows this where the sizes show it.",
+        "protocol does not tell the party that it is the smallest, but the result often shows it.",
         BY_SMALLEST,
     ),
     Limitation(
@@ -147,8 +147,8 @@ LIMITATIONS = (
         BY_ALL_BUT_ONE,
     ),
     Limitation(
-        "Charlie together with the party that has the smallest data set learns that it is the smallest. They then "
-        "know that the vector that they subtract from the sum is the noise.",
+        "Charlie together with the party that has the smallest data set learns that it is the smallest. So they "
+        "are sure that the sum without this party's noise is exact.",
         Attack(
             _with_charlie,
             lambda p, views, published: exact_sum_of_the_named(p, views[0], views[1], published_sum(p, published)),
@@ -163,12 +163,14 @@ LIMITATIONS = (
     ),
     Limitation(
         "A malicious P_1 can put noise that it knows, or none, into the result and so learn the exact sum. In each "
-        "session it can also learn the value of a function of all sizes, with K+1 values, that it puts into the gates. "
-        "Nobody notices, unless the value is the one at which Charlie refuses."
+        "session it can also let a function of all sizes, in place of the search for the smallest, decide which of K "
+        "rows opens or that none does, and so learn one of K+1 values. Nobody notices, unless no row opens and "
+        "Charlie refuses."
     ),
     Limitation(
-        "A malicious Charlie can change which party is selected. With that party he learns the exact sum, or compares "
-        "the size of any party with a number of his choice, once a session."
+        "A malicious Charlie can change which party is selected. If he works with that party, he learns the "
+        "exact sum. Together they can also compare the size of any party with a number of their choice, once a "
+        "session."
     ),
     Limitation(
         "If Charlie sends an inconsistent Extension, he needs about 2^65 guesses to find Delta, each of some hashes (a "
@@ -181,8 +183,8 @@ LIMITATIONS = (
         "Investigate a refused session; do not simply repeat it."
     ),
     Limitation(
-        "A party that puts another key in its row spoils the sum if it has the smallest data set. It learns this from "
-        "the spoilt sum. A party that enters few rows and no noise removes the noise for everybody."
+        "A party that sends a key which does not fit its row spoils the sum if it has the smallest data set, and so "
+        "learns that it has. A party that enters few rows and no noise removes the noise for everybody."
     ),
     Limitation("Each participant can spoil the sum, or stop it, and nobody sees who spoilt it."),
     Limitation(

@@ -22,7 +22,10 @@ class BoxKey(Message):
 
 @message("1", PARTY >> PARTY)
 class Submit(Message):
-    """P_1's half of a party's size, the party's encrypted row with an ephemeral key, and the seed of masks with P_1."""
+    """P_1's half of a party's size, the party's encrypted row with an ephemeral key, and the seed of masks with P_1.
+
+    `box`: digest of the box key that the party was sent.
+    """
 
     a: Annotated[int, masked("size")]
     box: Annotated[bytes, public("digest")]

@@ -30,8 +30,9 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         ),
         "transfer 1": _said(
             1,
-            "P_1 draws Delta (128 bits, the first one 1) and sends R_i = r_i B + Delta_i A for each bit Delta_i. "
-            "Before that it computes r_1 A ... r_128 A, and refuses an A for which one of these products fails.",
+            "P_1 draws Delta (128 bits, the first one 1) and sends R_i = r_i B + Delta_i A for each bit Delta_i, with "
+            "random numbers r_i. Before that it computes r_1 A ... r_128 A, and refuses A if one of them is no valid "
+            "point.",
         ),
         "transfer 2": _said(
             2, "Charlie extends: his choice bits are those of b_1 ... b_K, and l = ceil(log2 K) coins c.", "L5"
@@ -44,16 +45,17 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
         ),
         "3": _said(
             3,
-            "P_1 locks epk_j and r_j + s, s uniform, for each j: tag and key are hashes of the l labels that the "
-            "winner's place would have if it were j, one after the other. It sorts the locked rows by tags. Charlie "
-            "evaluates the circuit, hashes the labels that he gets, and finds his tag or refuses. He opens that row "
-            "and subtracts PRG(kappa_j*): x_C = eta_j* + s. Nobody decodes a label.",
+            "P_1 locks epk_j and r_j + s, s uniform, for each j. The number of the winner's place has l bits; tag "
+            "and key of row j are two hashes of the l labels that these bits have if it is j. It sorts the locked "
+            "rows by tags. Charlie evaluates the circuit, hashes the labels that he gets, and finds his tag or "
+            "refuses. He opens that row and subtracts PRG(kappa_j*): x_C = eta_j* + s. Nobody decodes a label.",
             "L3",
         ),
         "4": _said(
             4,
-            "The summands are w_1 - s, w_2 ... w_K, x_C; masks cancel along the edges of the graph. All commit to "
-            "their share, Charlie too; Go is the digest of all commitments.",
+            "The summands are w_1 - s, w_2 ... w_K, x_C; each mask is added by one participant and subtracted by "
+            "another, so all masks cancel. All commit to their share, Charlie too; Go is the digest of all "
+            "commitments.",
             "L7",
             "L8",
         ),
@@ -70,8 +72,9 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
         "dimension": "number of weights in a model",
-        "ring_bits": "the published sum is computed modulo 2**ring_bits",
-        "ring_degree": "number k of neighbours on the ring with whom a party shares masks; all, if there are no more",
+        "ring_bits": "the published sum is computed modulo 2**ring_bits (not the ring of neighbours)",
+        "ring_degree": "the parties but P_1 stand in a circle (ring). Each shares masks with its k nearest "
+        "neighbours, or with all if there are not more",
         "size_bits": "a number of rows has at most this many bits",
         "K": "number of parties",
         "n_j, w_j, eta_j": "number of rows, model and noise of party P_j",
@@ -81,9 +84,11 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "label": "key that stands for one bit of a wire in the garbled circuit. Each wire has two labels",
         "Delta": "secret number of P_1. The labels of 0 and 1 of a wire differ by it: one is the other xor Delta",
         "oblivious transfer": "way in which Charlie gets the labels of his bits, and P_1 does not learn the bits",
-        "A, B, R_i": "points of an elliptic curve: with them 128 transfers begin, in which P_1 is the one who chooses, "
-        "namely the bits of Delta. Charlie extends these to a transfer for each of his own bits. r_1 ... r_128 are "
-        "random numbers of P_1",
+        "A, B, R_i": "points of an elliptic curve; A = x B with a secret number x of Charlie, and B known to all. "
+        "First there are 128 transfers with exchanged roles: P_1 chooses, by the bits of Delta. From these Charlie "
+        "makes (extends) a transfer for each of his own bits, in which he chooses",
+        "box": "Charlie's public key (X25519, a key exchange). The same secret value can be computed from box and "
+        "e_j as from epk_j and Charlie's secret key. HKDF makes a key of it. In Submit, box is a digest of it",
         "rho, c": "random order of parties with equal sizes, from P_1; random bits of Charlie, which change that order",
         "row, r_j": "the noise of party P_j, encrypted. Where rows are counted, they are rows of data",
         "e_j, epk_j, kappa_j": "secret and public half of a key that P_j uses once; key of its row, which Charlie can "

@@ -1,5 +1,6 @@
 """The curator protocol of Pathak, Rane and Raj, "Multiparty Differential Privacy via Aggregation of Locally Trained
-Classifiers" (NIPS 2010), section 3.2.
+Classifiers" (NIPS 2010), section 3.2. Parties with a model each compute the sum of all weights plus the noise of the
+party with the fewest rows. Charlie, the curator, is a helper without data.
 
 One file per stage, the paper's letters and step numbers in each; `messages.py` lists the conversation, `ideal.py`
 says what it is worth, and `NOTES.md` numbers each departure from the paper as [N1], [N2], ...
@@ -36,8 +37,8 @@ async def party(me: Endpoint, p: Parameters, mine: PartyInput) -> Announced:
 
 
 async def curator(me: Endpoint, p: Parameters) -> Announced:
-    """Run Charlie, the untrusted curator. He has no input. His outputs are his published share of the noisy sum and all
-    commitments.
+    """Run Charlie, the curator, who has no input and is not trusted with any. His outputs are his published share of
+    the noisy sum and all commitments.
     """
     keys = await me.stage(setup.curator, p)
     halves = await me.stage(stage1.curator, p, keys)

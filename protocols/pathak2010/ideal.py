@@ -65,8 +65,8 @@ DRY_RUN_KEY_BITS, SHORTER_KEY_BITS = 512, 384  # three slots and two
 _RING_BITS = 64  # of the small session
 
 _STRENGTH = (
-    "Paillier (DCR), DGK, X25519, ChaCha20-Poly1305, HKDF, SHA-256 (commitments) and SHAKE-256 (which makes h) are as "
-    "strong as they are held to be",
+    "Paillier (DCR), DGK, X25519, ChaCha20-Poly1305, HKDF, SHA-256 (commitments) and SHAKE-256 (which makes h_s) are "
+    "as strong as they are held to be",
     "the randomness of the operating system and its expansion (ChaCha20, HMAC-SHA-256) cannot be told from true "
     "randomness",
 )

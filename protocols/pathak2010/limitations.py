@@ -127,7 +127,8 @@ LIMITATIONS = (
         applies=lambda p: p.comparison == "all-pairs",
     ),
     Limitation(
-        "A participant counts as a member of the coalition if its state is read before its own part is over. The state "
-        "holds its weights, the keys of its links and, until they are used, its size and its noise."
+        "If an attacker reads the memory of a participant before that participant's own part is over, the "
+        "participant counts as a member of the coalition. The memory holds its weights, the keys of its links and, "
+        "until they are used, its size and its noise."
     ),
 )

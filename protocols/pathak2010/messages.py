@@ -89,7 +89,10 @@ class Blinded(Message):
 
 @message("1.6", PARTY >> PARTY)
 class Half(Message):
-    """a~_i to P_1, who compares on behalf of the parties [N3]. It is uniform to them, for they do not know r."""
+    """a~_i, decrypted and reduced mod 2**L', to P_1, who compares on behalf of the parties [N3].
+
+    It is uniform to them, for they do not know r.
+    """
 
     a_tilde: Annotated[int, masked("sizes")]
 
@@ -121,7 +124,7 @@ class Selected(Message):
 
 @message("3.1", PARTY >> CURATOR)
 class Masked(Message):
-    """psi zeta(s), blinded, which Charlie opens to eta + s. He must not recognise his indicator in it [N4]."""
+    """psi zeta(s), re-randomised, which Charlie opens to eta + s. He must not recognise his indicator in it [N4]."""
 
     psi: Annotated[tuple[Ciphertext, ...], returned(ZETA), Times("packs")]
 

@@ -118,7 +118,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
         "dimension": "number d of weights in a model",
-        "key_bits": "length of the Paillier and DGK keys",
+        "key_bits": "length of the Paillier keys and of the DGK key (DGK encrypts the bits of a comparison). Keys of "
+        "a dry run are short; a real run has 3072 bits",
         "ring_bits": "the published sum is computed modulo M = 2**ring_bits",
         "comparison": "a tournament needs K - 1 comparisons of sizes; all-pairs, the paper's way, needs K(K - 1)/2",
         "exponents": "length of the random exponents in ciphertexts, short or full: see note [N10]",
@@ -128,6 +129,7 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "tie_bits": "random bits that a party appends to its number of rows: see note [N2]",
         "K": "number of parties",
         "n_j, w_j, eta_j": "number of rows, model and noise of party P_j",
+        "epsilon (eps), lambda": "privacy parameter; strength of the regularisation with which models were trained",
         "n": "without an index, the modulus of a public key",
         "a_j, b_j": "additive shares of n_j, for the parties and for Charlie",
         "xi, zeta": "homomorphic encryption (Paillier) under the key of the parties, and under Charlie's key: products "
@@ -137,18 +139,22 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
         "slot": "place of a party after pi_1; in a packed ciphertext, the place of one number",
         "packed": "a packed ciphertext holds several numbers side by side",
         "u, v": "vectors with 1 at the party with the fewest rows and 0 elsewhere: u in the order after both "
-        "permutations, v in the order of the parties. In a comparison u is a small prime, and its plaintexts are "
-        "numbers modulo u",
+        "permutations, v in the order of the parties. In a comparison u and v are primes instead, and its "
+        "plaintexts are numbers modulo u",
         "psi, s": "selected noise, encrypted; mask that P_1 adds to it",
         "w^s": "mean of the models with the noise, so that K w^s is the published sum",
         "randomiser, h_s": "random factor of a ciphertext; public number whose powers are such factors",
         "L'": "bits of a share of a size",
         "holder, chooser": "Charlie and P_1 in a comparison: the holder has the key and learns the answer",
         "x, y": "numbers that are compared: x is the chooser's share of the difference of two sizes, y the complement "
-        "of the holder's share, both without the top bit",
+        "of the holder's share, both without the top bit, which is the sign of the difference",
         "[y_i], [c_i]": "encrypted bits of y; encrypted numbers of which one is zero if the answer is yes, blinded by "
         "the chooser",
         "delta_a": "random bit of the chooser, which decides whether yes means x <= y or the opposite",
+        "as published, hardened": "the protocol of the paper; that protocol with the changes [N1] to [N11]",
+        "linear protocol": "protocol with the same result by other messages",
+        "secure sum, weighted sum": "another method: a sum in which every party adds a share of the noise; such a "
+        "sum of models, each multiplied by its number of rows",
         "grid": "numbers are rounded to multiples of a fixed step, such as 2**-40, and computed with as integers",
     }
 )

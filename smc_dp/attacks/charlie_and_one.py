@@ -117,4 +117,6 @@ ATTACK = describe_attack(
             code=(steps.masked_input, masks.mask_vector, masks.mask_openly),
         ),
     ),
+    parties=_PARTIES,
+    sum_parties=_SUM_PARTIES,
 )

@@ -81,4 +81,5 @@ ATTACK = describe_attack(
         _attacked(pathak2010.PROGRAM, "hardened", ""),
     ),
     chance=1 / factorial(_PARTIES),  # of naming one permutation
+    parties=_PARTIES,
 )

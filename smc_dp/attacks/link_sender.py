@@ -58,4 +58,5 @@ ATTACK = describe_attack(
     "link-sender",
     variants=(_attacked(as_published.PROGRAM), _attacked(pathak2010.PROGRAM)),
     chance=1 / factorial(_PARTIES),  # of naming one permutation
+    parties=_PARTIES,
 )

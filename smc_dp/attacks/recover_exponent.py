@@ -101,5 +101,6 @@ def _attacked(program: Program, kind: type[PrintedSelected] | type[Selected]) ->
 ATTACK = describe_attack(
     "recover-exponent",
     variants=(_attacked(as_published.PROGRAM, PrintedSelected), _attacked(pathak2010.PROGRAM, Selected)),
+    parties=len(_SIZES),
     table_bits=RANGE_BITS // 2 + 1,
 )

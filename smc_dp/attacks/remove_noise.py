@@ -59,4 +59,5 @@ ATTACK = describe_attack(
             "where every party draws a share of the noise", _secure_sum, code=(GammaShares.share, steps.masked_input)
         ),
     ),
+    parties=PARTIES,
 )

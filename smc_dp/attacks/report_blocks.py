@@ -145,20 +145,24 @@ def _rows(report: AttackReport) -> Iterator[tuple[str, ...]]:
     variants = {variant.name: variant for variant in report.attack.variants}
     for m in report.measured:
         variant = variants[m.variant]
-        known = ", no fix inside this protocol" if m.no_fix_yet and m.outcome == "succeeds" else ""
+        known = ", not fixed in this protocol" if m.no_fix_yet and m.outcome == "succeeds" else ""
         low, high = m.interval
-        figures = (f"{m.successes} of {m.trials}", f"{low:.3f} to {high:.3f}", f"{m.chance:.3g}")
+        figures = (f"{m.successes} of {m.trials}", f"{low:.3f} to {high:.3f}", _format_chance(m.chance))
         yield f"{variant.target}, {variant.name}", f"{m.outcome}{known}", *figures
+
+
+def _format_chance(chance: float) -> str:
+    return f"{chance:.3g}" if chance else "next to 0"
 
 
 def _describe_result(variant: Variant, result: AttackResult) -> str:
     """Return a sentence on the outcome of an attack on a variant."""
     low, high = result.interval
-    fix = ", and no fix is known" if result.no_fix_yet and result.outcome == "succeeds" else ""
+    fix = ", and this protocol has no fix" if result.no_fix_yet and result.outcome == "succeeds" else ""
     return (
         f"Against {variant.about}: succeeded in {result.successes} of {result.trials} trials, 95 % interval "
-        f"{low:.3f} to {high:.3f}. A guess succeeds with probability {result.chance:.3g}. Outcome of the attack: "
-        f"{result.outcome}{fix}."
+        f"{low:.3f} to {high:.3f}. Probability that a guess succeeds: {_format_chance(result.chance)}. Outcome of "
+        f"the attack: {result.outcome}{fix}."
     )
 
 

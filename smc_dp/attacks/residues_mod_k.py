@@ -46,4 +46,5 @@ ATTACK = describe_attack(
     variants=(_attacked(as_published.PROGRAM), _attacked(pathak2010.PROGRAM), _attacked(linear.PROGRAM)),
     chance=float(PARTIES) ** -DIMENSION,
     dimension=DIMENSION,
+    parties=PARTIES,
 )

@@ -14,7 +14,7 @@ from smc_dp.leakage.matrix_text import join_names, name_secret
 
 # In the order in which a sentence names them.
 LEVEL_VERBS: tuple[tuple[Level, str], ...] = (
-    ("own", "drew (alone or with others)"),
+    ("own", "drew"),
     ("all", "can compute"),
     ("listed", "can compute a few numbers that include"),
     ("partly", "can partly work out"),
@@ -28,7 +28,8 @@ CASES_NOTE = (
 )
 SUBSETS_NOTE = (
     'A coalition knows all that a part of it knows. The lines under "What is known now" do not repeat this. '
-    'The sign "(*)" means that the coalition could not work this out from the result and its own inputs alone.'
+    'The sign "(*)" means that the coalition could not work this out from the result and its own inputs alone. '
+    '"Drew" means: alone or with others. A participant may draw a secret before the step that uses it.'
 )
 
 

@@ -22,10 +22,10 @@ SELECTED = (
         'the noise of the party with the fewest rows, which is in the result. Here "own" means that this party can be '
         "a member",
     ),
-    ("other noise", "the noise of every other party"),
+    ("other noise", 'the noise of every other party. In a sentence, "the others\' noise" means this'),
 )
 MIXED = "two entries in a cell: the first holds for some of these secrets, the second for the others"
-LEFT_OUT = "A coalition that is not in a table can work out none of these secrets."
+LEFT_OUT = "A coalition that is not in a table knows none of these secrets but its own."
 CLAIMED = (
     (
         "claimed: yes",
@@ -106,6 +106,8 @@ def _signs(key: TableKey, trace: KnowledgeTrace) -> FactList:
     mixed = next((cell for cell in sorted(cells) if "/" in cell), "")
     found = {heading for table in tables for heading in table.headings}
     found |= {sign for cell in cells for sign in ("*" * ("*" in cell), *cell.replace("*", "").split("/"))}
+    every = (row for known in trace.knows for row in known.matrix.rows)
+    found |= {cell.level for row in every for cell in row.cells.values()}  # of sentences, where cells have the worst
     rows = [row for table in tables for row in table.rows]
     found |= {f"claimed: {row[-1]}" for row in rows}
     allowed = ALLOWED if any("*" in "".join(row[1:-1]) for row in rows if row[-1] == "yes") else ""

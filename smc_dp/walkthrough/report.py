@@ -37,7 +37,7 @@ DRY_RUN_NOTICE = (
 HOW_TO_READ = (
     "A section is one step in which messages are sent. Where the quoted text numbers its steps, it has the number of "
     "that text. A step without messages has no section of its own: its text stands with the step before or after it. "
-    "Steps of the set-up and of building blocks (comparison, transfer) are named after these, and counted alone.",
+    "A step of the set-up or of a building block (comparison, transfer) has its name, and a number of its own.",
     "A section begins with the messages, as a list and as a picture. The picture has a lane for each participant and "
     "an arrow for each message. Everybody can read what a dashed arrow sends.",
     "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs. Each "
@@ -45,9 +45,9 @@ HOW_TO_READ = (
     "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. A "
     "ciphertext stands in square brackets. The number after it is its content, which only the named holders of the key "
     "can read. A field that is called public needs no secrecy, even if it is sent to one participant only.",
-    "A step ends with what is known after it: which secrets of the others each participant can work out, and each "
-    "coalition whose members share all that they saw. It is shown only where it has changed. It is about all secret "
-    "permutations and orders of the sizes, and not about the numbers of this session alone.",
+    "A step ends with what is known after it: which secrets of others a participant can work out, alone or in a "
+    "coalition (a group whose members share all that they saw). It is shown only where it has changed. It holds for "
+    "all secret permutations and all orders of the sizes, not only for the numbers of this session.",
     "The result, or release, is what the protocol publishes or gives to its users at the end.",
 )
 DEPARTS = "Where the program departs from it, and why"
@@ -59,9 +59,14 @@ FIXED_NOTES = (
     'These are the notes of the fixed program, which they call "here". The steps of this page are as published.'
 )
 ATTACKS_FOLLOW = (
-    "After the steps come attacks, in sessions of their own. Each is tried where it succeeds: on the protocol as it "
-    "was published or with a rule left out, or on this protocol where the weakness has no fix. For comparison it is "
-    "tried where it should fail: on the protocol with the fix (hardened), on another method, or with nothing to find."
+    "After the steps come attacks, in sessions of their own. A section says so if its attack takes too long to be "
+    "tried for this page. The others are tried where they succeed: on the protocol as it was published or with a "
+    "rule left out, or on this protocol where the weakness has no fix. For comparison they are tried where they "
+    "should fail: on the protocol with the fix (hardened), on another method, or with nothing to find."
+)
+SEMI_HONEST = (
+    "The claim is about participants who all follow the protocol, even if they are curious (semi-honest). It says "
+    "nothing about malicious ones. The limitations say what these can do."
 )
 HOW_KNOWN = (
     "The knowledge after each step is computed. The program's own code of each participant runs on symbols in place of "
@@ -76,7 +81,11 @@ def walkthrough_page(observed: ObservedSession, trace: KnowledgeTrace, more: Seq
     left = leaving_steps(observed, steps)
     modules = dict.fromkeys(role.__module__ for role in protocol.program.roles.values())
     what = tuple(Prose(_first(sys.modules[module].__doc__)) for module in modules)
-    worlds = f", {trace.worlds} worlds (secret permutations and orders of the sizes)" if trace.worlds > 1 else ""
+    worlds = (
+        f", {trace.worlds} cases (each combination of secret permutations and order of the sizes)"
+        if trace.worlds > 1
+        else ""
+    )
     many = len(trace.settings) > 1
     name = protocol.program.name
     worst = (
@@ -191,8 +200,10 @@ def _claim(protocol: Protocol, observed: ObservedSession) -> Iterator[PageBlock]
     if claim is None:
         yield Banner("Nothing is claimed for this protocol. It is here to show its flaws.", "insecure")
         return
+    if claim.keeps is None or claim.keeps(p):
+        yield Prose(SEMI_HONEST)
     yield Prose(
-        f"A coalition of the list below is allowed to know {claim.simulated_from}. From that and the coalition's own "
+        f"A coalition of the list below is allowed to know {claim.simulated_from}. From this and the coalition's own "
         "inputs alone, an algorithm (the simulator) makes messages that look like those that the coalition sees. So "
         "the real messages tell the coalition nothing else. The list:"
     )

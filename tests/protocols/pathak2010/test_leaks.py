@@ -183,7 +183,7 @@ def a_state_has_the_input_and_the_keys_of_its_owner() -> None:
 
 
 BEYOND = {
-    "A participant counts as a member of the coalition": a_state_has_the_input_and_the_keys_of_its_owner,
+    "If an attacker reads the memory of a participant": a_state_has_the_input_and_the_keys_of_its_owner,
     "One malicious party removes all noise": one_party_enters_no_rows_and_no_noise,
     "A malicious Charlie removes all noise": a_malicious_charlie_selects_no_noise,
     "All parties but one, with the smallest among them": the_last_ones_weights_are_all_that_is_left,

@@ -391,7 +391,7 @@ def test_an_outcome_that_is_not_expected_is_exit_code_1(
     assert main(["lab", "attack", "--all", "--insecure-seed", "1", "--trials", "16"]) == 1
     out = capsys.readouterr().out
     assert out.count("NOT AS EXPECTED") == 1
-    assert out.count("succeeds, no fix inside this protocol") == 1
+    assert out.count("succeeds, not fixed in this protocol") == 1
     assert re.search(r" 16 of 16 +0\.794 to 1\.000 +0\.25\n", out)
     assert main(["lab", "attack", "--all", "--trials", "16", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)

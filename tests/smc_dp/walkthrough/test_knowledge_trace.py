@@ -93,7 +93,7 @@ def test_words_say_what_is_new_and_of_whom() -> None:
         "smallest (*).",
     )
     assert said["Slot"] == (
-        "charlie drew (alone or with others) pi_2.",
+        "charlie drew pi_2.",
         "The coalitions P1 + charlie and P2 + charlie each can compute the others' sizes and who is smallest (*).",
     )
     assert c.knows[0].sentence(("charlie",)) == "charlie knows nothing of the secrets of others."
