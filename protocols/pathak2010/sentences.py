@@ -118,8 +118,8 @@ SENTENCES: Mapping[str, Citation] = MappingProxyType(
 SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
         "dimension": "number d of weights in a model",
-        "key_bits": "length of the Paillier keys and of the DGK key (DGK encrypts the bits of a comparison). Keys of "
-        "a dry run are short; a real run has 3072 bits",
+        "key_bits": "length of the Paillier keys and of the DGK key (DGK: encryption of Damgard, Geisler and "
+        "Kroigaard, for the bits of a comparison). Keys of a dry run are short; a real run has 3072 bits",
         "ring_bits": "the published sum is computed modulo M = 2**ring_bits",
         "comparison": "a tournament needs K - 1 comparisons of sizes; all-pairs, the paper's way, needs K(K - 1)/2",
         "exponents": "length of the random exponents in ciphertexts, short or full: see note [N10]",

@@ -23,8 +23,8 @@ BEYOND_RESULT = " (*)"
 IN_SOME_CASES = "in some cases"
 CASES_NOTE = (
     f'"{IN_SOME_CASES.capitalize()}" means: for some secret permutations or some orders of the sizes, not for all. '
-    "Which these are can differ from secret to secret. A sentence without these words holds in all cases. A cell of a "
-    "table shows the case in which the coalition knows most."
+    'Which these are can differ from secret to secret. A sentence without these words, and without an "if", holds '
+    "in all cases. A cell of a table shows the case in which the coalition knows most."
 )
 SUBSETS_NOTE = (
     'A coalition knows all that a part of it knows. The lines under "What is known now" do not repeat this. '

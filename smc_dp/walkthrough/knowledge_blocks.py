@@ -22,7 +22,7 @@ SELECTED = (
         'the noise of the party with the fewest rows, which is in the result. Here "own" means that this party can be '
         "a member",
     ),
-    ("other noise", 'the noise of every other party. In a sentence, "the others\' noise" means this'),
+    ("other noise", 'the noise of the parties that were not selected. In a sentence, "the others\' noise" means this'),
 )
 MIXED = "two entries in a cell: the first holds for some of these secrets, the second for the others"
 LEFT_OUT = "A coalition that is not in a table knows none of these secrets but its own."

@@ -35,16 +35,16 @@ DRY_RUN_NOTICE = (
 )
 
 HOW_TO_READ = (
-    "A section is one step in which messages are sent. Where the quoted text numbers its steps, it has the number of "
-    "that text. A step without messages has no section of its own: its text stands with the step before or after it. "
-    "A step of the set-up or of a building block (comparison, transfer) has its name, and a number of its own.",
+    "A section is one step in which messages are sent. It has the number that the step has in the quoted text, if it "
+    "has one there. A step without messages has no section of its own: its text stands with the step before or after "
+    "it. A step of the set-up or of a building block (comparison, transfer) has its name, and a number of its own.",
     "A section begins with the messages, as a list and as a picture. The picture has a lane for each participant and "
     "an arrow for each message. Everybody can read what a dashed arrow sends.",
     "Then come the text of the paper or of the notes, word for word, and remarks on where the program differs. Each "
     "stands at the first step that it is about. The notes of the protocol, NOTES.md, say more.",
-    "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. A "
-    "ciphertext stands in square brackets. The number after it is its content, which only the named holders of the key "
-    "can read. A field that is called public needs no secrecy, even if it is sent to one participant only.",
+    "Each kind of message has a table of its values in this session. Long numbers and vectors are cut. A homomorphic "
+    "ciphertext stands in square brackets. The number after it is its content, which only the named holders of the "
+    "key can read. A field that is called public needs no secrecy, even if it is sent to one participant only.",
     "A step ends with what is known after it: which secrets of others a participant can work out, alone or in a "
     "coalition (a group whose members share all that they saw). It is shown only where it has changed. It holds for "
     "all secret permutations and all orders of the sizes, not only for the numbers of this session.",
