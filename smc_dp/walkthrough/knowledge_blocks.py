@@ -102,14 +102,13 @@ def _shown(row: Row) -> Mapping[str, str]:
 def _signs(key: TableKey, trace: KnowledgeTrace) -> FactList:
     """Return the meaning of each sign and heading that a table of the page has."""
     tables = [knowledge_table(known) for known in trace.knows]
-    cells = {cell for table in tables for row in table.rows for cell in row[1:-1]}
+    rows = [row for table in tables for row in table.rows]
+    cells = {cell for row in rows for cell in row[1:-1]}
     mixed = next((cell for cell in sorted(cells) if "/" in cell), "")
-    found = {heading for table in tables for heading in table.headings}
+    found = {heading for table in tables for heading in table.headings} | {f"claimed: {row[-1]}" for row in rows}
     found |= {sign for cell in cells for sign in ("*" * ("*" in cell), *cell.replace("*", "").split("/"))}
     every = (row for known in trace.knows for row in known.matrix.rows)
     found |= {cell.level for row in every for cell in row.cells.values()}  # of sentences, where cells have the worst
-    rows = [row for table in tables for row in table.rows]
-    found |= {f"claimed: {row[-1]}" for row in rows}
     allowed = ALLOWED if any("*" in "".join(row[1:-1]) for row in rows if row[-1] == "yes") else ""
     pairs = [pair for pair in (*SELECTED, *key.signs.items()) if pair[0] in found]
     pairs += [(mixed, MIXED)] if mixed else []
